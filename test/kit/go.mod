@@ -1,0 +1,3 @@
+module barnabas/test/kit
+
+go 1.26
