@@ -1,0 +1,17 @@
+// Package oracle sends the same requests to Apache Kafka and to Barnabas and
+// compares the answers, field by field, as text.
+//
+// A sequence is a Go function on a Session: it opens connections, sends
+// requests, and may use what came back in later requests. It runs once against
+// each server. Each writes a transcript, in which ids, times, ports and other
+// things that differ from run to run carry names ("<id 1>", "<now>"), so equal
+// behaviour gives equal transcripts. Where we answer otherwise on purpose, the
+// line stands in known_differences.txt with both answers and the reason; an
+// entry that no longer differs is an error too.
+//
+//	session.go      connections, requests, helpers for topics and batches
+//	transcript.go   answers as lines, with names for what varies
+//	known.go        known_differences.txt
+//	oracle_test.go  starts both servers, runs all sequences, compares
+//	seq_*_test.go   the sequences, by subject
+package oracle

@@ -1,0 +1,157 @@
+package oracle
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"barnabas/test/kit"
+)
+
+// Flags for working on sequences.
+var (
+	onlyApache = flag.Bool("only-apache", false, "run against Apache Kafka alone and print the transcripts")
+	keep       = flag.String("keep", "", "folder in which the transcripts are kept")
+)
+
+// sequence is a named function that talks to a server.
+type sequence struct {
+	name string
+	run  func(*Session)
+}
+
+// serverProperties is what both servers run with beside the kit's lines.
+var serverProperties = []string{
+	"auto.create.topics.enable=true",
+	"num.partitions=1",
+}
+
+func startApache(t *testing.T) *kit.Node {
+	t.Helper()
+	apache, err := kit.InstallApache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startNode(t, apache)
+}
+
+func startNode(t *testing.T, s kit.Server) *kit.Node {
+	t.Helper()
+	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"), serverProperties...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Kill(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			b, _ := os.ReadFile(n.LogFile())
+			t.Logf("server log %s:\n%s", n.LogFile(), lastBytes(b, 8000))
+		}
+	})
+	if err := n.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func lastBytes(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
+
+func runSequence(n *kit.Node, s sequence) (tr *Transcript, err error) {
+	tr = newTranscript(n.Port)
+	session := &Session{address: n.Address(), Name: topicPrefix(s.name), out: tr}
+	defer session.close()
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(failure)
+			if !ok {
+				panic(r)
+			}
+			err = f.err
+		}
+	}()
+	s.run(session)
+	return tr, nil
+}
+
+// topicPrefix turns a sequence's name into something topics may be called.
+func topicPrefix(name string) string {
+	return strings.NewReplacer("/", "-", " ", "-").Replace(name)
+}
+
+func TestAnswersEqualApaches(t *testing.T) {
+	known, err := parseKnown(knownText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apache := startApache(t)
+	if *onlyApache {
+		for _, s := range sequences() {
+			t.Run(s.name, func(t *testing.T) {
+				tr, err := runSequence(apache, s)
+				if err != nil {
+					t.Error(err)
+				}
+				t.Log("\n" + strings.Join(tr.Lines, "\n"))
+			})
+		}
+		return
+	}
+	binary, err := kit.BuildBarnabas(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := startNode(t, binary)
+	for _, s := range sequences() {
+		t.Run(s.name, func(t *testing.T) { compare(t, s, apache, ours, known) })
+	}
+	for _, k := range known {
+		if !k.used && !partialRun() {
+			t.Errorf("known difference of %s is no longer one", k.sequence)
+		}
+	}
+}
+
+// partialRun says whether -run selects some sequences only.
+func partialRun() bool {
+	f := flag.Lookup("test.run")
+	return f != nil && strings.Contains(f.Value.String(), "/")
+}
+
+func compare(t *testing.T, s sequence, apache, ours *kit.Node, known []*knownDifference) {
+	var a, o *Transcript
+	var errA, errO error
+	var both sync.WaitGroup
+	both.Go(func() { a, errA = runSequence(apache, s) })
+	both.Go(func() { o, errO = runSequence(ours, s) })
+	both.Wait()
+	if errA != nil || errO != nil {
+		t.Fatalf("Apache: %v; ours: %v\nours so far:\n%s", errA, errO, strings.Join(o.Lines, "\n"))
+	}
+	if *keep != "" {
+		keepTranscript(t, s.name+".apache", a)
+		keepTranscript(t, s.name+".ours", o)
+	}
+next:
+	for _, d := range Diff(a.Lines, o.Lines) {
+		for _, k := range known {
+			if k.explains(s.name, d) {
+				k.used = true
+				continue next
+			}
+		}
+		t.Errorf("step %d %s\n  apache: %s\n  ours:   %s", d.Step, d.Request,
+			strings.Join(d.Apache, "\n          "), strings.Join(d.Ours, "\n          "))
+	}
+}
+
+func keepTranscript(t *testing.T, name string, tr *Transcript) {
+	file := filepath.Join(*keep, topicPrefix(name)+".txt")
+	if err := os.WriteFile(file, []byte(strings.Join(tr.Lines, "\n")+"\n"), 0o644); err != nil {
+		t.Error(err)
+	}
+}
