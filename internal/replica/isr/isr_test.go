@@ -3,27 +3,35 @@ package isr
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"barnabas/internal/base/script"
 	"barnabas/internal/kafka"
-	"barnabas/internal/replica/internal/script"
 )
 
-func ids(in []int64) []kafka.BrokerID {
-	out := make([]kafka.BrokerID, len(in))
-	for i, n := range in {
-		out[i] = kafka.BrokerID(n)
+func ids(list string) []kafka.BrokerID {
+	var out []kafka.BrokerID
+	if list == "" {
+		return nil
+	}
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, kafka.BrokerID(n))
 	}
 	return out
 }
 
 func registration(c script.Command) Registration {
 	return Registration{
-		Replicas: ids(c.Ints("replicas")), ISR: ids(c.Ints("isr")),
+		Replicas: ids(c.Args["replicas"]), ISR: ids(c.Args["isr"]),
 		LeaderEpoch: kafka.LeaderEpoch(c.Int("epoch", 5)), PartitionEpoch: kafka.PartitionEpoch(c.Int("at", 7)),
 		Recovery: kafka.LeaderRecoveryState(c.Int("recovery", 0)),
 	}
@@ -32,12 +40,12 @@ func registration(c script.Command) Registration {
 // TestScripts reads testdata: node 1 leads, times are seconds, and after each
 // command stands what can be seen from outside.
 func TestScripts(t *testing.T) {
-	script.RunAll(t, "testdata/*.txt", func(t *testing.T) func(script.Command) string {
+	script.RunDir(t, "testdata", func(t *testing.T) func(script.Command) string {
 		var l *Leader
 		zero := time.Unix(1_000_000, 0)
 		at := func(c script.Command) time.Time { return zero.Add(time.Duration(c.Int("t", 0)) * time.Second) }
 		return func(c script.Command) string {
-			switch c.Verb {
+			switch c.Name {
 			case "leader":
 				l = NewLeader(Start{
 					Local: 1, Registration: registration(c), HighWatermark: kafka.Offset(c.Int("hw", 0)),
@@ -48,7 +56,7 @@ func TestScripts(t *testing.T) {
 				l.LocalEnd(kafka.Offset(c.Int("end", 0)))
 			case "fetch":
 				if !l.Fetched(kafka.BrokerID(c.Int("from", 0)), kafka.BrokerEpoch(c.Int("epoch", -1)), kafka.Offset(c.Int("offset", 0)), at(c)) {
-					return "no replica\n"
+					return "no replica"
 				}
 			case "tick":
 				l.Tick(at(c))
@@ -63,7 +71,7 @@ func TestScripts(t *testing.T) {
 			case "refused":
 				l.Refused(kafka.PartitionEpoch(c.Int("at", 7)), kafka.ErrorCode(c.Int("code", 0)))
 			default:
-				t.Fatalf("unknown command %q", c.Verb)
+				t.Fatalf("unknown command %q", c.Name)
 			}
 			return show(l)
 		}
@@ -82,7 +90,7 @@ func show(l *Leader) string {
 		}
 		s += fmt.Sprintf(" propose=%s at=%d", strings.Join(m, ","), p.PartitionEpoch)
 	}
-	return s + "\n"
+	return s
 }
 
 // TestInvariants drives a leader by random inputs, with a controller that now
