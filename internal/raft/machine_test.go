@@ -1,71 +1,29 @@
 package raft
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"barnabas/internal/base/script"
 	"barnabas/internal/kafka"
 
 	"pgregory.net/rapid"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write what the machine did into the scripts")
-
-// TestScripts runs the scripts in testdata. A script is blocks of a command line,
-// "----", and what the machine answered, divided by empty lines:
+// TestScripts runs the dialogues in testdata:
 //
-//	disk   sets what is persisted: epoch= leader= voted= logend= logepoch=
-//	voters sets the quorum: set=1:dir@host:port,... at=<offset or -1> kraft=
-//	new    makes a machine for a node: id= dir= endpoint=
-//	start, flushed <offset>, resign
-//	restart  as new, with the election state last persisted
+//	disk     sets what is persisted: epoch= leader= voted= logend= logepoch=
+//	voters   sets the quorum: set=1:dir@host:port,... at=<offset or -1> kraft=
+//	new      makes a machine of the node self=1:dir@host:port
+//	restart  makes it again, with the election state last persisted
+//	start, flushed end=, resign
 func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScript(t, file) })
-	}
-}
-
-func runScript(t *testing.T, file string) {
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	d := driver{cfg: Config{Election: InitialElection(), VotersOffset: kafka.NoOffset}}
-	for block := range strings.SplitSeq(strings.TrimSpace(string(raw)), "\n\n") {
-		input, _, isCommand := strings.Cut(block, "\n----")
-		if !isCommand {
-			out.WriteString(block + "\n\n")
-			continue
-		}
-		command := ""
-		for line := range strings.SplitSeq(input, "\n") {
-			if !strings.HasPrefix(line, "#") {
-				command = line
-			}
-		}
-		out.WriteString(input + "\n----\n" + d.do(t, strings.Fields(command)) + "\n")
-	}
-	got := strings.TrimRight(out.String(), "\n") + "\n"
-	if got == string(raw) {
-		return
-	}
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("%s: the machine did otherwise:\n%s", file, got)
+	script.RunDir(t, "testdata", func(t *testing.T) func(script.Command) string {
+		d := driver{cfg: Config{Election: InitialElection(), VotersOffset: kafka.NoOffset}}
+		return func(c script.Command) string { return d.do(t, c) }
+	})
 }
 
 type driver struct {
@@ -73,37 +31,32 @@ type driver struct {
 	m   *Machine
 }
 
-func (d *driver) do(t *testing.T, words []string) string {
-	args := map[string]string{}
-	for _, w := range words[1:] {
-		k, v, _ := strings.Cut(w, "=")
-		args[k] = v
-	}
-	switch words[0] {
+func (d *driver) do(t *testing.T, c script.Command) string {
+	switch c.Name {
 	case "disk":
-		d.disk(t, args)
+		d.disk(t, c.Args)
 		return ""
 	case "voters":
 		d.cfg.Voters = nil
-		for s := range strings.SplitSeq(args["set"], ",") {
+		for s := range strings.SplitSeq(c.Args["set"], ",") {
 			d.cfg.Voters = append(d.cfg.Voters, voter(t, s))
 		}
-		d.cfg.VotersOffset = kafka.Offset(number(t, args["at"]))
-		d.cfg.KRaftVersion = int16(number(t, args["kraft"]))
+		d.cfg.VotersOffset = kafka.Offset(number(t, c.Args["at"]))
+		d.cfg.KRaftVersion = int16(number(t, c.Args["kraft"]))
 		return ""
 	case "new":
-		d.cfg.Self = voter(t, args["self"])
+		d.cfg.Self = voter(t, c.Args["self"])
 		return d.make()
 	case "restart":
 		return d.make()
 	case "start":
 		return d.apply(d.m.Start())
 	case "flushed":
-		return d.apply(d.m.Flushed(kafka.Offset(number(t, words[1]))))
+		return d.apply(d.m.Flushed(kafka.Offset(number(t, c.Args["end"]))))
 	case "resign":
 		return d.apply(d.m.Resign())
 	}
-	t.Fatalf("unknown command %q", words)
+	t.Fatalf("unknown command %q", c.Name)
 	return ""
 }
 
@@ -136,7 +89,7 @@ func (d *driver) make() string {
 }
 
 func (d *driver) state() string {
-	return fmt.Sprintf("  %s, epoch %d, leader %d, high watermark %d\n", d.m.Role(), d.m.Epoch(), d.m.LeaderID(), d.m.HighWatermark())
+	return fmt.Sprintf("%s, epoch %d, leader %d, high watermark %d\n", d.m.Role(), d.m.Epoch(), d.m.LeaderID(), d.m.HighWatermark())
 }
 
 func (d *driver) apply(effects []Effect) string {
