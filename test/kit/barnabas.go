@@ -64,5 +64,9 @@ func (b *Barnabas) format(n *Node, clusterID string) error {
 
 // start overrides the admin listener, since several nodes run at once.
 func (b *Barnabas) start(n *Node) (*Process, error) {
-	return startProcess(n.LogFile(), b.Binary, nil, "server", n.Properties(), "--override", "barnabas.admin.listener=none")
+	admin := n.Admin
+	if admin == "" {
+		admin = "none"
+	}
+	return startProcess(n.LogFile(), b.Binary, nil, "server", n.Properties(), "--override", "barnabas.admin.listener="+admin)
 }

@@ -11,8 +11,9 @@ import (
 // log.dirs, Dir/server.properties its configuration.
 type Node struct {
 	Dir        string
-	Port       int // clients
-	Controller int // controller listener
+	Port       int    // clients
+	Controller int    // controller listener
+	Admin      string // admin listener of ours, host:port; "" for none
 	flavor     flavor
 	proc       *Process
 }
@@ -69,7 +70,7 @@ func (n *Node) signal(s syscall.Signal) error {
 // As returns a stopped node of the other flavor on the same folder and ports:
 // a swap.
 func (n *Node) As(s Server) *Node {
-	return &Node{Dir: n.Dir, Port: n.Port, Controller: n.Controller, flavor: s.flavor()}
+	return &Node{Dir: n.Dir, Port: n.Port, Controller: n.Controller, Admin: n.Admin, flavor: s.flavor()}
 }
 
 // Server is a kind of server: Apache or Barnabas.

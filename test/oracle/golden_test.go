@@ -1,0 +1,170 @@
+package oracle
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"barnabas/test/kit"
+)
+
+// goldenSections are the parts of a golden folder that a node without groups,
+// transactions and security can answer for.
+const goldenSections = "cluster,features,topics,offsets,records,committed,seeks,times,producers"
+
+// noSecurity drops the keys of the golden folder's configuration that a node
+// without an authorizer refuses.
+var noSecurity = []string{"authorizer.class.name", "super.users"}
+
+func TestGoldenFoldersReadTheSameInOurs(t *testing.T) {
+	verify := buildVerify(t)
+	binary := buildBarnabas(t)
+	for _, variant := range []string{"clean", "killed"} {
+		t.Run(variant, func(t *testing.T) {
+			n := unpackGolden(t, binary, variant)
+			start(t, n)
+			verifyFolder(t, verify, n, "testdata/golden/expect.json", variant, goldenSections)
+			stop(t, n)
+		})
+	}
+}
+
+// TestGoldenFolderGoesToOursAndBack lets Apache Kafka read what ours left of
+// Apache's folder; Apache's checks include everything that ours does not serve.
+func TestGoldenFolderGoesToOursAndBack(t *testing.T) {
+	verify, binary, apache := buildVerify(t), buildBarnabas(t), installApache(t)
+	for _, variant := range []string{"clean", "killed"} {
+		t.Run(variant, func(t *testing.T) {
+			n := unpackGolden(t, binary, variant)
+			start(t, n)
+			stop(t, n)
+			back := n.As(apache)
+			start(t, back)
+			verifyFolder(t, verify, back, "testdata/golden/expect.json", variant, goldenSections+",configs,groups,share,transactions,quotas,scram")
+			stop(t, back)
+		})
+	}
+}
+
+func buildBarnabas(t *testing.T) *kit.Barnabas {
+	t.Helper()
+	b, err := kit.BuildBarnabas(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func installApache(t *testing.T) *kit.Apache {
+	t.Helper()
+	a, err := kit.InstallApache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func buildVerify(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "verify")
+	if out, err := exec.Command("go", "build", "-o", file, "./verify").CombinedOutput(); err != nil {
+		t.Fatalf("build verify: %v\n%s", err, out)
+	}
+	return file
+}
+
+func verifyFolder(t *testing.T, verify string, n *kit.Node, expect, variant, sections string) {
+	t.Helper()
+	out, err := exec.Command(verify, "-expect", expect, "-variant", variant, "-strict", "-only", sections, n.Address()).CombinedOutput()
+	if err != nil {
+		t.Errorf("%s: %v\n%s", variant, err, out)
+		return
+	}
+	t.Logf("%s: %s", variant, strings.TrimSpace(string(out)))
+}
+
+// unpackGolden is a stopped node of s on a fresh copy of a golden folder.
+func unpackGolden(t *testing.T, s kit.Server, variant string) *kit.Node {
+	t.Helper()
+	dir := t.TempDir()
+	if err := untar(filepath.Join("testdata", "golden", variant+".tar.gz"), dir); err != nil {
+		t.Fatal(err)
+	}
+	n, err := kit.AdoptNode(s, dir, noSecurity...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// start starts a node and prints its log if the test fails.
+func start(t *testing.T, n *kit.Node) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := n.Kill(); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(n.LogFile()); t.Failed() && err == nil {
+			t.Logf("server log:\n%s", lastBytes(b, 8000))
+		}
+	})
+	if err := n.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stop(t *testing.T, n *kit.Node) {
+	t.Helper()
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func untar(file, dir string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !filepath.IsLocal(h.Name) {
+			return fmt.Errorf("%s: %q leaves the folder", file, h.Name)
+		}
+		if err := untarEntry(filepath.Join(dir, h.Name), h, r); err != nil {
+			return err
+		}
+	}
+}
+
+func untarEntry(path string, h *tar.Header, r io.Reader) error {
+	if h.Typeflag == tar.TypeDir {
+		return os.MkdirAll(path, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, os.FileMode(h.Mode)|0o200)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	return errors.Join(err, os.Chtimes(path, h.ModTime, h.ModTime), f.Close())
+}

@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Record is a record of a hand-made batch.
+type Record struct {
+	Key, Value []byte
+	Timestamp  int64 // added to the batch's
+	Headers    []kmsg.Header
+}
+
+// Batch describes a batch to be produced. It is written by this package, not by
+// the product's own code, so that a mistake there cannot hide itself.
+type Batch struct {
+	Records    []Record
+	Timestamp  int64 // of the first record; Kafka's base timestamp
+	Idempotent bool  // ProducerID, Epoch and Sequence are set
+	ProducerID int64
+	Epoch      int16
+	Sequence   int32
+	Attributes int16
+	// Mutate, if set, changes the bytes; the CRC is computed before it.
+	Mutate func([]byte)
+	// MutateBeforeCRC, if set, changes the bytes before the CRC is computed.
+	MutateBeforeCRC func([]byte)
+}
+
+// filled makes n records with values of the given size.
+func filled(n, size int) []Record {
+	var out []Record
+	for i := range n {
+		out = append(out, Record{Key: fmt.Appendf(nil, "k%d", i), Value: []byte(strings.Repeat("x", size)), Timestamp: int64(i)})
+	}
+	return out
+}
+
+// Bytes is the batch on the wire.
+func (b Batch) Bytes() []byte {
+	var body []byte
+	maxDelta := int64(0)
+	for i, r := range b.Records {
+		maxDelta = max(maxDelta, r.Timestamp)
+		rec := []byte{0}
+		rec = binary.AppendVarint(rec, r.Timestamp)
+		rec = binary.AppendVarint(rec, int64(i))
+		rec = appendVarBytes(rec, r.Key)
+		rec = appendVarBytes(rec, r.Value)
+		rec = binary.AppendVarint(rec, int64(len(r.Headers)))
+		for _, h := range r.Headers {
+			rec = appendVarBytes(rec, []byte(h.Key))
+			rec = appendVarBytes(rec, h.Value)
+		}
+		body = binary.AppendVarint(body, int64(len(rec)))
+		body = append(body, rec...)
+	}
+	pid, epoch, sequence := int64(-1), int16(-1), int32(-1)
+	if b.Idempotent {
+		pid, epoch, sequence = b.ProducerID, b.Epoch, b.Sequence
+	}
+	out := make([]byte, 61, 61+len(body))
+	binary.BigEndian.PutUint32(out[8:], uint32(49+len(body)))
+	binary.BigEndian.PutUint32(out[12:], 0xffffffff)
+	out[16] = 2
+	binary.BigEndian.PutUint16(out[21:], uint16(b.Attributes))
+	binary.BigEndian.PutUint32(out[23:], uint32(len(b.Records)-1))
+	binary.BigEndian.PutUint64(out[27:], uint64(b.Timestamp))
+	binary.BigEndian.PutUint64(out[35:], uint64(b.Timestamp+maxDelta))
+	binary.BigEndian.PutUint64(out[43:], uint64(pid))
+	binary.BigEndian.PutUint16(out[51:], uint16(epoch))
+	binary.BigEndian.PutUint32(out[53:], uint32(sequence))
+	binary.BigEndian.PutUint32(out[57:], uint32(len(b.Records)))
+	out = append(out, body...)
+	if b.MutateBeforeCRC != nil {
+		b.MutateBeforeCRC(out)
+	}
+	binary.BigEndian.PutUint32(out[17:], crc32.Checksum(out[21:], crc32.MakeTable(crc32.Castagnoli)))
+	if b.Mutate != nil {
+		b.Mutate(out)
+	}
+	return out
+}
+
+func appendVarBytes(dst, b []byte) []byte {
+	if b == nil {
+		return binary.AppendVarint(dst, -1)
+	}
+	dst = binary.AppendVarint(dst, int64(len(b)))
+	return append(dst, b...)
+}
+
+// produceRequest is a Produce of one record set to one partition by name.
+func produceRequest(version int16, acks int16, topic string, partition int32, records []byte) *kmsg.ProduceRequest {
+	r := At(version, kmsg.NewPtrProduceRequest())
+	r.Acks, r.TimeoutMillis = acks, 10_000
+	rt := kmsg.NewProduceRequestTopic()
+	rt.Topic = topic
+	rp := kmsg.NewProduceRequestTopicPartition()
+	rp.Partition, rp.Records = partition, records
+	rt.Partitions = append(rt.Partitions, rp)
+	r.Topics = append(r.Topics, rt)
+	return r
+}
+
+// produce writes a batch that must be accepted.
+func produce(c *Conn, topic string, partition int32, b Batch) {
+	resp := c.Ask(produceRequest(11, -1, topic, partition, b.Bytes())).(*kmsg.ProduceResponse)
+	if len(resp.Topics) != 1 || resp.Topics[0].Partitions[0].ErrorCode != 0 {
+		check(fmt.Errorf("produce to %s-%d: %+v", topic, partition, resp.Topics))
+	}
+}
+
+// awaitLeader waits until every partition of a topic has a leader that answers.
+func (c *Conn) awaitLeader(topic string, partitions int32) {
+	deadline := time.Now().Add(30 * time.Second)
+	for time.Now().Before(deadline) {
+		if c.leads(topic, partitions) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	check(errors.New("no leader for " + topic))
+}
+
+func (c *Conn) leads(topic string, partitions int32) bool {
+	r := At(10, kmsg.NewPtrListOffsetsRequest())
+	r.ReplicaID, r.TimeoutMillis = -1, 1000
+	rt := kmsg.NewListOffsetsRequestTopic()
+	rt.Topic = topic
+	for p := range partitions {
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = p, -1, -1
+		rt.Partitions = append(rt.Partitions, rp)
+	}
+	r.Topics = append(r.Topics, rt)
+	resp := c.Ask(r).(*kmsg.ListOffsetsResponse)
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != int(partitions) {
+		return false
+	}
+	for _, p := range resp.Topics[0].Partitions {
+		if p.ErrorCode != 0 {
+			return false
+		}
+	}
+	return true
+}
