@@ -1,0 +1,18 @@
+// Package soak holds the long tests of a single node as a real process: kills
+// under load, power cuts, broken frames, many idle connections, system calls
+// per request. The counts come from flags; the defaults are the share that CI
+// runs, and the full figures are
+//
+//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000
+//
+// Each test needs root only where it says so (power cuts make loop devices). A
+// means that is missing fails the test: a machine that cannot run it must not
+// look as if it had passed.
+//
+//	load_test.go      writers that remember what was acknowledged, and the check
+//	kill_test.go      SIGKILL at random moments; ours and Apache open the folder
+//	power_test.go     ext4 on a loop device, shut down without a flush
+//	frames_test.go    mutated frames to the live port
+//	idle_test.go      memory of idle connections
+//	syscalls_test.go  system calls per produce request
+package soak
