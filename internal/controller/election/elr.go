@@ -21,7 +21,10 @@ func (t *target) populateELR() {
 	candidates := slices.Concat(t.Current.ELR, t.Current.ISR)
 	slices.Sort(candidates)
 	candidates = slices.Compact(candidates)
-	t.elr = Without(Without(candidates, t.isr...), t.UncleanShutdown)
+	candidates = Without(Without(candidates, t.isr...), t.UncleanShutdown)
+	// A replica that a reassignment removes now can never lead (invariant 1).
+	// Apache Kafka keeps it in the ELR.
+	t.elr = slices.DeleteFunc(candidates, func(id kafka.BrokerID) bool { return !slices.Contains(t.replicas, id) })
 }
 
 // setELR writes the eligible leader replicas. After an unclean election nobody
@@ -44,7 +47,8 @@ func (t *target) lastKnownLeaderMayLead() bool {
 
 // setLastKnownLeader remembers who led when the partition becomes leaderless, in
 // the field that once was meant for the last known ELR, and forgets it with the
-// next leader.
+// next leader. (Apache Kafka also "remembers" -1 when a reassignment ends while
+// there is no leader.)
 func (t *target) setLastKnownLeader() {
 	if !t.Rules.ELR {
 		return
