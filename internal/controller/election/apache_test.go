@@ -16,7 +16,7 @@ import (
 // TestSameRecordsAsApacheKafka compares with what the class of Apache Kafka 4.4.0
 // (PartitionChangeBuilder) made of random partitions and changes. A line is the
 // input, a tab, the record's fields. Of 20,000 such lines all were equal but those
-// of the two differences that elr.go names; 400 are kept.
+// of the two differences that elr.go names; 200 are kept.
 func TestSameRecordsAsApacheKafka(t *testing.T) {
 	f, err := os.Open("testdata/apache-4.4.0.tsv")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestSameRecordsAsApacheKafka(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", in, got, want)
 		}
 	}
-	if lines < 300 {
+	if lines < 200 {
 		t.Fatalf("only %d lines", lines)
 	}
 }
