@@ -35,6 +35,9 @@ func (d *memData) write(p []byte, off int64) {
 	end := off + int64(len(p))
 	if old := int64(len(d.bytes)); end > old {
 		d.bytes = append(d.bytes, make([]byte, end-old)...)
+		if off > old { // a hole reads as zeros, and they too must be synced
+			d.dirty = append(d.dirty, memRange{old, off})
+		}
 	}
 	copy(d.bytes[off:], p)
 	if last := len(d.dirty) - 1; last >= 0 && d.dirty[last].to == off {
