@@ -1,0 +1,73 @@
+package client
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Kind says which of Kafka's three clients the properties are meant for.
+type Kind int
+
+// The kinds of clients.
+const (
+	Admin Kind = iota
+	Producer
+	Consumer
+)
+
+func (k Kind) String() string { return [...]string{"admin", "producer", "consumer"}[k] }
+
+// New opens a client with the given properties; more options come after them and
+// win. Warnings name the properties that are not known.
+func New(kind Kind, properties map[string]string, more ...kgo.Opt) (cl *kgo.Client, warnings []string, err error) {
+	options, warnings, err := Options(kind, properties)
+	if err != nil {
+		return nil, warnings, err
+	}
+	cl, err = kgo.NewClient(append(options, more...)...)
+	return cl, warnings, err
+}
+
+// Options translates properties into options of the engine.
+func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnings []string, err error) {
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		value := strings.TrimSpace(properties[name])
+		translate, ok := translators[name]
+		switch {
+		case !ok:
+			warnings = append(warnings, fmt.Sprintf("The configuration '%s' was supplied but isn't a known config.", name))
+			continue
+		case translate.kinds&(1<<kind) == 0:
+			warnings = append(warnings, fmt.Sprintf("The configuration '%s' means nothing to the %s client.", name, kind))
+			continue
+		}
+		o, err := translate.option(value)
+		if err != nil {
+			return nil, warnings, fmt.Errorf("Invalid value %s for configuration %s: %w", value, name, err)
+		}
+		options = append(options, o...)
+	}
+	if kind == Producer {
+		options = append(producerDefaults(properties), options...)
+	}
+	return options, warnings, nil
+}
+
+// producerDefaults are where Kafka's producer differs from the engine.
+func producerDefaults(properties map[string]string) []kgo.Opt {
+	options := []kgo.Opt{
+		kgo.ProducerBatchCompression(kgo.NoCompression()),
+		kgo.RecordPartitioner(kgo.UniformBytesPartitioner(16<<10, true, true, nil)),
+	}
+	// Kafka turns idempotence off by itself when acks isn't all, unless it was
+	// asked for by name.
+	acks, set := properties["acks"]
+	if set && acks != "all" && acks != "-1" && properties["enable.idempotence"] == "" {
+		options = append(options, kgo.DisableIdempotentWrite())
+	}
+	return options
+}

@@ -1,0 +1,155 @@
+package client
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// translator turns the value of one property into options.
+type translator struct {
+	kinds  int // bit set of Kind
+	option func(value string) ([]kgo.Opt, error)
+}
+
+const (
+	all      = 1<<Admin | 1<<Producer | 1<<Consumer
+	producer = 1 << Producer
+	consumer = 1 << Consumer
+)
+
+// translators holds the properties that are honoured; it is read only.
+var translators = map[string]translator{
+	"bootstrap.servers":                     {all, list(func(v []string) kgo.Opt { return kgo.SeedBrokers(v...) })},
+	"client.id":                             {all, text(kgo.ClientID)},
+	"client.rack":                           {consumer, text(kgo.Rack)},
+	"security.protocol":                     {all, onlyPlaintext},
+	"metadata.max.age.ms":                   {all, milliseconds(kgo.MetadataMaxAge)},
+	"connections.max.idle.ms":               {all, milliseconds(kgo.ConnIdleTimeout)},
+	"request.timeout.ms":                    {all, milliseconds(kgo.RequestTimeoutOverhead)},
+	"retry.backoff.ms":                      {all, milliseconds(func(d time.Duration) kgo.Opt { return kgo.RetryBackoffFn(func(int) time.Duration { return d }) })},
+	"socket.connection.setup.timeout.ms":    {all, milliseconds(kgo.DialTimeout)},
+	"acks":                                  {producer, acks},
+	"enable.idempotence":                    {producer, idempotence},
+	"batch.size":                            {producer, number(func(n int32) kgo.Opt { return kgo.ProducerBatchMaxBytes(max(n, 512)) })},
+	"linger.ms":                             {producer, milliseconds(kgo.ProducerLinger)},
+	"delivery.timeout.ms":                   {producer, milliseconds(kgo.RecordDeliveryTimeout)},
+	"retries":                               {producer, number(func(n int32) kgo.Opt { return kgo.RecordRetries(int(n)) })},
+	"compression.type":                      {producer, compression},
+	"buffer.memory":                         {producer, number(func(n int32) kgo.Opt { return kgo.MaxBufferedBytes(int(n)) })},
+	"max.in.flight.requests.per.connection": {producer, number(func(n int32) kgo.Opt { return kgo.MaxProduceRequestsInflightPerBroker(int(n)) })},
+	"transactional.id":                      {producer, text(kgo.TransactionalID)},
+	"transaction.timeout.ms":                {producer, milliseconds(kgo.TransactionTimeout)},
+	"fetch.min.bytes":                       {consumer, number(kgo.FetchMinBytes)},
+	"fetch.max.bytes":                       {consumer, number(kgo.FetchMaxBytes)},
+	"fetch.max.wait.ms":                     {consumer, milliseconds(kgo.FetchMaxWait)},
+	"max.partition.fetch.bytes":             {consumer, number(kgo.FetchMaxPartitionBytes)},
+	"isolation.level":                       {consumer, isolation},
+	"auto.offset.reset":                     {consumer, offsetReset},
+	"check.crcs":                            {consumer, onlyTrue},
+}
+
+func text[O kgo.Opt](f func(string) O) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) { return []kgo.Opt{f(v)}, nil }
+}
+
+func list[O kgo.Opt](f func([]string) O) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) {
+		words := strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+		if len(words) == 0 {
+			return nil, errors.New("the list is empty")
+		}
+		return []kgo.Opt{f(words)}, nil
+	}
+}
+
+func number[O kgo.Opt](f func(int32) O) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) {
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err != nil {
+			return nil, errors.New("Not a number of type INT")
+		}
+		return []kgo.Opt{f(int32(n))}, nil
+	}
+}
+
+func milliseconds[O kgo.Opt](f func(time.Duration) O) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 0 || n > 1<<40 {
+			return nil, errors.New("Not a number of type LONG")
+		}
+		return []kgo.Opt{f(time.Duration(n) * time.Millisecond)}, nil
+	}
+}
+
+func onlyPlaintext(v string) ([]kgo.Opt, error) {
+	if v != "PLAINTEXT" {
+		return nil, errors.New("this release has no secured client connections, only PLAINTEXT")
+	}
+	return nil, nil
+}
+
+func onlyTrue(v string) ([]kgo.Opt, error) {
+	if v != "true" {
+		return nil, errors.New("checksums are always checked, only true is supported")
+	}
+	return nil, nil
+}
+
+func acks(v string) ([]kgo.Opt, error) {
+	switch v {
+	case "0":
+		return []kgo.Opt{kgo.RequiredAcks(kgo.NoAck())}, nil
+	case "1":
+		return []kgo.Opt{kgo.RequiredAcks(kgo.LeaderAck())}, nil
+	case "-1", "all":
+		return []kgo.Opt{kgo.RequiredAcks(kgo.AllISRAcks())}, nil
+	}
+	return nil, errors.New("String must be one of: all, -1, 0, 1")
+}
+
+func idempotence(v string) ([]kgo.Opt, error) {
+	switch v {
+	case "true":
+		return nil, nil
+	case "false":
+		return []kgo.Opt{kgo.DisableIdempotentWrite()}, nil
+	}
+	return nil, errors.New("Expected value to be either true or false")
+}
+
+func compression(v string) ([]kgo.Opt, error) {
+	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(),
+		"snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
+	c, ok := codecs[v]
+	if !ok {
+		return nil, errors.New("String must be one of: none, gzip, snappy, lz4, zstd")
+	}
+	return []kgo.Opt{kgo.ProducerBatchCompression(c)}, nil
+}
+
+func isolation(v string) ([]kgo.Opt, error) {
+	switch v {
+	case "read_committed":
+		return []kgo.Opt{kgo.FetchIsolationLevel(kgo.ReadCommitted())}, nil
+	case "read_uncommitted":
+		return []kgo.Opt{kgo.FetchIsolationLevel(kgo.ReadUncommitted())}, nil
+	}
+	return nil, errors.New("String must be one of: read_committed, read_uncommitted")
+}
+
+func offsetReset(v string) ([]kgo.Opt, error) {
+	switch v {
+	case "earliest":
+		return []kgo.Opt{kgo.ConsumeResetOffset(kgo.NewOffset().AtStart())}, nil
+	case "latest":
+		return []kgo.Opt{kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd())}, nil
+	case "none":
+		return []kgo.Opt{kgo.ConsumeResetOffset(kgo.NoResetOffset())}, nil
+	}
+	return nil, errors.New("must be one of: earliest, latest, none")
+}
