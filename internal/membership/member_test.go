@@ -1,0 +1,301 @@
+package membership
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"barnabas/internal/kafka"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// clock is time that a test moves.
+type clock struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers map[int]timer
+	next   int
+}
+
+type timer struct {
+	at time.Time
+	f  func()
+}
+
+func newClock() *clock { return &clock{now: time.Unix(1_000_000, 0), timers: map[int]timer{}} }
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) AfterFunc(d time.Duration, f func()) func() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := c.next
+	c.next++
+	c.timers[id] = timer{c.now.Add(d), f}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, ok := c.timers[id]
+		delete(c.timers, id)
+		return ok
+	}
+}
+
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	c.now = c.now.Add(d)
+	var due []func()
+	for id, t := range c.timers {
+		if !t.at.After(c.now) {
+			due = append(due, t.f)
+			delete(c.timers, id)
+		}
+	}
+	c.mu.Unlock()
+	for _, f := range due {
+		f()
+	}
+}
+
+// controller answers registrations and heartbeats at once, as one in the same
+// process does that has nothing else to do.
+type controller struct {
+	member     func() *Member
+	registered int
+	heartbeats int
+	fenced     bool
+	draining   int // heartbeats that are still refused to shut down
+	err        error
+}
+
+func (c *controller) RegisterBroker(r *kmsg.BrokerRegistrationRequest, done func(*kmsg.BrokerRegistrationResponse, error)) {
+	c.registered++
+	a := kmsg.NewBrokerRegistrationResponse()
+	a.BrokerEpoch = 10
+	done(&a, c.err)
+}
+
+func (c *controller) BrokerHeartbeat(r *kmsg.BrokerHeartbeatRequest, done func(*kmsg.BrokerHeartbeatResponse, error)) {
+	c.heartbeats++
+	a := kmsg.NewBrokerHeartbeatResponse()
+	a.IsCaughtUp = r.CurrentMetadataOffset >= 10
+	if a.IsCaughtUp && !r.WantFence {
+		c.fenced = false
+	}
+	a.IsFenced = c.fenced
+	if r.WantShutdown {
+		a.ShouldShutdown = c.draining == 0
+		c.draining--
+	}
+	done(&a, c.err)
+}
+
+func closed(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+func start(c *controller, cl *clock) *Member {
+	return Start(Options{
+		ID: 1, ClusterID: "c", LogDirs: []kafka.UUID{dirID(1)}, PreviousEpoch: kafka.NoBrokerEpoch,
+		HeartbeatInterval: 2 * time.Second, InitialRegistrationTimeout: time.Minute, DirFailureTimeout: 30 * time.Second,
+		ControlledShutdown: true, Controller: c, Clock: cl, Log: slog.New(slog.DiscardHandler),
+	}, Metadata{Offset: -1})
+}
+
+func TestStartNeedsNoTimer(t *testing.T) {
+	c, cl := &controller{fenced: true}, newClock()
+	m := start(c, cl)
+	defer m.Close()
+	m.Ready()
+	if m.Epoch() != 10 || closed(m.CaughtUp()) {
+		t.Fatalf("epoch %d, state %v", m.Epoch(), m.State())
+	}
+	m.MetadataApplied(Metadata{Offset: 9, Version: kafka.LatestMetadataVersion})
+	m.MetadataApplied(Metadata{Offset: 10, Version: kafka.LatestMetadataVersion})
+	if !closed(m.CaughtUp()) || !closed(m.Unfenced()) || m.State() != Running {
+		t.Fatalf("state %v after the registration was applied", m.State())
+	}
+	before := c.heartbeats
+	m.MetadataApplied(Metadata{Offset: 500, Version: kafka.LatestMetadataVersion})
+	if c.heartbeats != before {
+		t.Fatal("a running broker sends a heartbeat for each metadata batch")
+	}
+	cl.advance(2 * time.Second)
+	if c.heartbeats != before+1 {
+		t.Fatalf("%d heartbeats after the interval, want %d", c.heartbeats, before+1)
+	}
+	c.draining = 1
+	m.Shutdown(cl.Now().Add(time.Hour))
+	if !closed(m.Stopped()) || m.Failure() != "" {
+		t.Fatalf("state %v, failure %q after controlled shutdown", m.State(), m.Failure())
+	}
+}
+
+func TestRegistrationTimeoutIsAFailure(t *testing.T) {
+	c, cl := &controller{err: errors.New("nobody there")}, newClock()
+	m := start(c, cl)
+	defer m.Close()
+	for range 70 {
+		cl.advance(time.Second)
+	}
+	if !closed(m.Stopped()) || m.Failure() == "" || closed(m.Unfenced()) {
+		t.Fatalf("state %v, failure %q", m.State(), m.Failure())
+	}
+	if c.registered < 30 {
+		t.Fatalf("%d tries in a minute", c.registered)
+	}
+}
+
+func TestCloseIsFinal(t *testing.T) {
+	c, cl := &controller{fenced: true}, newClock()
+	m := start(c, cl)
+	m.Close()
+	m.Close()
+	before := c.heartbeats
+	m.Ready()
+	m.MetadataApplied(Metadata{Offset: 99})
+	cl.advance(time.Hour)
+	if c.heartbeats != before || !closed(m.Stopped()) {
+		t.Fatal("heartbeats after Close")
+	}
+}
+
+func TestInputsFromManyGoroutines(t *testing.T) {
+	c, cl := &controller{fenced: true}, newClock()
+	m := start(c, cl)
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 200 {
+				switch g % 4 {
+				case 0:
+					m.MetadataApplied(Metadata{Offset: kafka.Offset(i), Version: kafka.LatestMetadataVersion})
+				case 1:
+					m.Ready()
+				case 2:
+					m.Cordon([]kafka.UUID{dirID(byte(i))})
+				case 3:
+					_, _ = m.Epoch(), m.State()
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	m.MetadataApplied(Metadata{Offset: 500, Version: kafka.LatestMetadataVersion})
+	<-m.Unfenced()
+	m.Close()
+}
+
+// dirController remembers requests; the test answers them.
+type dirController struct {
+	requests []*kmsg.AssignReplicasToDirsRequest
+	done     []func(*kmsg.AssignReplicasToDirsResponse, error)
+}
+
+func (c *dirController) AssignReplicasToDirs(r *kmsg.AssignReplicasToDirsRequest, done func(*kmsg.AssignReplicasToDirsResponse, error)) {
+	c.requests, c.done = append(c.requests, r), append(c.done, done)
+}
+
+// answer confirms all partitions of the oldest request but those in refuse.
+func (c *dirController) answer(err error, refuse map[int32]kafka.ErrorCode) {
+	r, done := c.requests[0], c.done[0]
+	c.requests, c.done = c.requests[1:], c.done[1:]
+	a := kmsg.NewAssignReplicasToDirsResponse()
+	for _, d := range r.Directories {
+		ad := kmsg.NewAssignReplicasToDirsResponseDirectory()
+		ad.ID = d.ID
+		for _, t := range d.Topics {
+			at := kmsg.NewAssignReplicasToDirsResponseDirectoryTopic()
+			at.TopicID = t.TopicID
+			for _, p := range t.Partitions {
+				ap := kmsg.NewAssignReplicasToDirsResponseDirectoryTopicPartition()
+				ap.Partition, ap.ErrorCode = p.Partition, int16(refuse[p.Partition])
+				at.Partitions = append(at.Partitions, ap)
+			}
+			ad.Topics = append(ad.Topics, at)
+		}
+		a.Directories = append(a.Directories, ad)
+	}
+	done(&a, err)
+}
+
+func size(r *kmsg.AssignReplicasToDirsRequest) (n int) {
+	for _, d := range r.Directories {
+		for _, t := range d.Topics {
+			n += len(t.Partitions)
+		}
+	}
+	return n
+}
+
+func TestAssignmentsRideTogether(t *testing.T) {
+	c, cl := &dirController{}, newClock()
+	valid := true
+	a := NewAssignments(AssignmentOptions{ID: 1, Epoch: func() kafka.BrokerEpoch { return 7 }, Controller: c,
+		Valid: func(Replica, kafka.UUID) bool { return valid }, Clock: cl, Log: slog.New(slog.DiscardHandler)})
+	defer a.Close()
+	confirmed := map[int32]int{}
+	assign := func(p int32, dir byte) {
+		a.Assign(Replica{kafka.UUID{15: 1}, p}, dirID(dir), func() { confirmed[p]++ })
+	}
+	for p := range int32(3000) {
+		assign(p, byte(p%2))
+	}
+	if len(c.requests) != 1 || size(c.requests[0]) != 1 || c.requests[0].BrokerEpoch != 7 {
+		t.Fatalf("%d requests under way", len(c.requests))
+	}
+	c.answer(nil, nil)
+	if len(c.requests) != 1 || size(c.requests[0]) != maxAssignments {
+		t.Fatalf("the second request has %d replicas", size(c.requests[0]))
+	}
+	c.answer(nil, nil)
+	c.answer(nil, map[int32]kafka.ErrorCode{})
+	if len(c.requests) != 0 || len(confirmed) != 3000 || a.Pending() != 0 {
+		t.Fatalf("%d confirmed, %d pending", len(confirmed), a.Pending())
+	}
+
+	// A failed request, and a refused replica, are repeated after a wait.
+	assign(1, 5)
+	c.answer(errors.New("no answer"), nil)
+	assign(2, 5)
+	if len(c.requests) != 0 {
+		t.Fatal("repeated at once")
+	}
+	cl.advance(firstAssignRetry)
+	c.answer(nil, map[int32]kafka.ErrorCode{2: kafka.ErrNotController})
+	if a.Pending() != 1 || len(c.requests) != 0 {
+		t.Fatalf("%d pending", a.Pending())
+	}
+	// Meanwhile it moved: the newer directory counts.
+	assign(2, 6)
+	cl.advance(2 * firstAssignRetry)
+	if got := fmt.Sprint(c.requests[0].Directories[0].ID[15]); got != "6" {
+		t.Fatalf("told directory %s", got)
+	}
+	c.answer(nil, nil)
+
+	// What no longer makes sense is not told.
+	valid = false
+	assign(3, 5)
+	if len(c.requests) != 0 || a.Pending() != 0 {
+		t.Fatal("an invalid assignment is told")
+	}
+}
