@@ -1,6 +1,8 @@
 package config
 
 import (
+	"net"
+	"strconv"
 	"time"
 
 	"barnabas/internal/kafka"
@@ -26,7 +28,8 @@ type Broker struct {
 	Fetch          Fetch
 	Producers      Producers
 
-	layers layers // where the values come from; topics are resolved from it
+	layers layers // where the values come from
+	values values // of every key; topics are resolved from them
 }
 
 // Forever is the duration of a limit that is never reached.
@@ -79,25 +82,6 @@ type Network struct {
 	// MaxConnectionsPerIPOverrides is max.connections.per.ip.overrides: host or
 	// address to limit.
 	MaxConnectionsPerIPOverrides map[string]int
-
-	RequestTimeout            time.Duration `key:"request.timeout.ms"`
-	ConnectionSetupTimeout    time.Duration `key:"socket.connection.setup.timeout.ms"`
-	ConnectionSetupTimeoutMax time.Duration `key:"socket.connection.setup.timeout.max.ms"`
-}
-
-// Listener is one endpoint.
-type Listener struct {
-	Name     string // upper case
-	Host     string // "" is every address
-	Port     int
-	Protocol kafka.SecurityProtocol
-	// Controller says that the listener's name is in controller.listener.names.
-	Controller bool
-
-	// Limits of this listener alone, from listener.name.<name>. keys; the
-	// largest int is no limit.
-	MaxConnections            int
-	MaxConnectionCreationRate int
 }
 
 // Admin is the listener for metrics, health and profiles.
@@ -118,6 +102,8 @@ type HostPort struct {
 	Host string
 	Port int
 }
+
+func (a HostPort) String() string { return net.JoinHostPort(a.Host, strconv.Itoa(a.Port)) }
 
 // Quorum holds the keys of the metadata quorum.
 type Quorum struct {

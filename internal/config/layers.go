@@ -1,11 +1,10 @@
 package config
 
-// layers holds the values that a Broker was resolved from, strongest first.
-type layers struct {
-	dynamicBroker  map[string]string // of this node, from the metadata log
-	dynamicDefault map[string]string // of the cluster, from the metadata log
-	static         map[string]string // file, environment, --override
-}
+import (
+	"errors"
+	"fmt"
+	"sort"
+)
 
 // Dynamic is the part of the metadata log's configuration that concerns a node:
 // the config resources broker "<id>" and broker "".
@@ -14,51 +13,96 @@ type Dynamic struct {
 	Default map[string]string
 }
 
-// Source says where a value comes from, by the protocol's numbers (ConfigSource).
-type Source int8
-
-// The sources.
-const (
-	SourceDynamicTopic         Source = 1
-	SourceDynamicBroker        Source = 2
-	SourceDynamicDefaultBroker Source = 3
-	SourceStaticBroker         Source = 4
-	SourceDefault              Source = 5
-	SourceDynamicLogger        Source = 6
-	SourceClientMetrics        Source = 7
-	SourceGroup                Source = 8
-)
-
-// Entry is one resolved key as CreateTopics and DescribeConfigs answer it.
-type Entry struct {
-	Name      string
-	Value     *string // nil is null, or hidden because it is sensitive
-	Source    Source
-	Type      Type
-	ReadOnly  bool
-	Sensitive bool
-	Synonyms  []Synonym // strongest first; the first is the one in force
+// layers holds the texts that a Broker is resolved from, strongest first.
+type layers struct {
+	broker  map[string]string // dynamic, of this node
+	cluster map[string]string // dynamic, of all nodes
+	static  settings
 }
 
-// Synonym is one candidate for a key's value.
-type Synonym struct {
-	Name   string
-	Value  *string
-	Source Source
+// lookup returns the strongest text that is set for a broker key.
+func (l *layers) lookup(name string) (text string, source Source, ok bool) {
+	if v, ok := l.broker[name]; ok {
+		return v, SourceDynamicBroker, true
+	}
+	if v, ok := l.cluster[name]; ok {
+		return v, SourceDynamicDefaultBroker, true
+	}
+	if v, ok := l.static[name]; ok {
+		return v.value, SourceStaticBroker, true
+	}
+	return "", SourceDefault, false
 }
 
-// Type is a key's type, by the protocol's numbers (ConfigType).
-type Type int8
+// values holds the parsed value of every key of a node.
+type values map[string]any
 
-// The types.
-const (
-	Boolean  Type = 1
-	String   Type = 2
-	Int      Type = 3
-	Short    Type = 4
-	Long     Type = 5
-	Double   Type = 6
-	List     Type = 7
-	Class    Type = 8
-	Password Type = 9
-)
+// resolve parses what is set and the defaults of the rest. It goes on after an
+// error, so that a user sees all of them.
+func (l *layers) resolve() (values, error) {
+	out := values{}
+	var errs []error
+	for _, set := range []*Set{brokerSet(), otherSet()} {
+		for i := range set.keys {
+			k := &set.keys[i]
+			v, err := l.value(k)
+			if err != nil {
+				errs = append(errs, l.static.at(k.Name, err))
+			}
+			out[k.Name] = v
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func (l *layers) value(k *Key) (any, error) {
+	text, _, ok := l.lookup(k.Name)
+	switch {
+	case ok:
+		return k.parse(text)
+	case k.Required():
+		return nil, fmt.Errorf("Missing required configuration %q which has no default value.", k.Name)
+	case !k.HasDefault():
+		return nil, nil
+	}
+	return k.parse(k.Default)
+}
+
+// With returns b with the dynamic configuration of the metadata log applied.
+// A value that breaks a rule is left out and named in problems; if the whole
+// breaks a rule, b itself is returned. Keys that are unknown or cannot change on
+// a running node are left out without a word, as Apache does.
+func (b *Broker) With(d Dynamic) (with *Broker, problems []error) {
+	l := layers{static: b.layers.static}
+	l.broker, problems = usable("broker", d.Broker, problems)
+	l.cluster, problems = usable("cluster default", d.Default, problems)
+	with, err := buildFrom(l)
+	if err != nil {
+		return b, append(problems, err)
+	}
+	with.Node.FromDefaults = b.Node.FromDefaults
+	return with, problems
+}
+
+// usable returns the settings that a running node takes. Listeners are bound
+// once, so that they are not among them.
+func usable(where string, set map[string]string, problems []error) (map[string]string, []error) {
+	out := make(map[string]string, len(set))
+	names := make([]string, 0, len(set))
+	for name := range set {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		k := lookupNode(name)
+		if k == nil || k.Update == ReadOnly || name == "listeners" || name == "listener.security.protocol.map" {
+			continue
+		}
+		if _, err := k.parse(set[name]); err != nil {
+			problems = append(problems, fmt.Errorf("dynamic configuration of %s: %w", where, err))
+			continue
+		}
+		out[name] = set[name]
+	}
+	return out, problems
+}

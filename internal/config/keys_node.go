@@ -1,0 +1,88 @@
+package config
+
+// nodeKeys are keys of the broker (class KafkaConfig).
+func nodeKeys() []Key {
+	return []Key{
+		// KRaft node.
+		{"process.roles", List, required, someOf("broker", "controller"), High, ReadOnly, Honoured, public, nil},
+		{"node.id", Int, required, atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"initial.broker.registration.timeout.ms", Int, "60000", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"broker.heartbeat.interval.ms", Int, "2000", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"broker.session.timeout.ms", Int, "9000", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"controller.listener.names", List, required, nonEmptyList(), High, ReadOnly, Honoured, public, nil},
+		{"sasl.mechanism.controller.protocol", String, "GSSAPI", nil, High, ReadOnly, needsSecurity, public, nil},
+		{"controller.performance.sample.period.ms", Long, "60000", atLeast(100), Medium, ReadOnly, meaningless, internal, nil},
+		{"controller.performance.always.log.threshold.ms", Long, "2000", atLeast(0), Medium, ReadOnly, meaningless, internal, nil},
+		{"server.max.startup.time.ms", Long, "9223372036854775807", atLeast(0), Medium, ReadOnly, Honoured, internal, nil},
+
+		// Controller quorum.
+		{"controller.quorum.voters", List, "", voterList(), High, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.bootstrap.servers", List, "", hostPortList(), High, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.election.timeout.ms", Int, "1000", atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.fetch.timeout.ms", Int, "2000", atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.election.backoff.max.ms", Int, "1000", atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.append.linger.ms", Int, "25", atLeast(0), Medium, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.request.timeout.ms", Int, "2000", atLeast(0), Medium, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.retry.backoff.ms", Int, "20", atLeast(0), Low, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.auto.join.enable", Boolean, "false", nil, Low, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.fetch.snapshot.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.fetch.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, Honoured, public, nil},
+
+		// Metadata log.
+		{"metadata.log.max.record.bytes.between.snapshots", Long, "20971520", atLeast(1), High, ReadOnly, Honoured, public, nil},
+		{"metadata.log.max.snapshot.interval.ms", Long, "3600000", atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"metadata.log.dir", String, null, nil, High, ReadOnly, Honoured, public, nil},
+		{"metadata.log.segment.bytes", Int, "1073741824", atLeast(8388608), High, ReadOnly, Honoured, public, nil},
+		{"metadata.log.segment.ms", Long, "604800000", nil, High, ReadOnly, Honoured, public, nil},
+		{"metadata.max.retention.bytes", Long, "104857600", nil, High, ReadOnly, Honoured, public, nil},
+		{"metadata.max.retention.ms", Long, "604800000", nil, High, ReadOnly, Honoured, public, nil},
+		{"metadata.max.idle.interval.ms", Int, "500", atLeast(0), Low, ReadOnly, Honoured, public, nil},
+		{"internal.metadata.log.segment.bytes", Int, null, nil, Low, ReadOnly, Honoured, internal, nil},
+		{"internal.metadata.max.batch.size.in.bytes", Int, "8388608", nil, Low, ReadOnly, Honoured, internal, nil},
+		{"internal.metadata.delete.delay.millis", Long, "60000", nil, Low, ReadOnly, Honoured, internal, nil},
+
+		// General.
+		{"broker.id", Int, "-1", nil, High, ReadOnly, Honoured, public, nil},
+		{"message.max.bytes", Int, "1048588", atLeast(0), High, ClusterWide, Honoured, public, nil},
+		{"num.io.threads", Int, "8", atLeast(1), High, ClusterWide, meaningless, public, nil},
+		{"num.replica.alter.log.dirs.threads", Int, null, nil, High, ReadOnly, needsNodes, public, nil},
+		{"background.threads", Int, "10", atLeast(1), High, ClusterWide, meaningless, public, nil},
+		{"request.timeout.ms", Int, "30000", nil, High, ReadOnly, needsNodes, public, nil},
+		{"socket.connection.setup.timeout.ms", Long, "10000", nil, Medium, ReadOnly, needsNodes, public, nil},
+		{"socket.connection.setup.timeout.max.ms", Long, "30000", nil, Medium, ReadOnly, needsNodes, public, nil},
+		{"config.providers", List, "", anyList(), Low, ClusterWide, Honoured, public, nil},
+		{"authorizer.class.name", String, "", notNull(), Low, ReadOnly, refusedSecurity, public, nil},
+		{"early.start.listeners", List, null, anyList(), High, ReadOnly, needsSecurity, public, nil},
+		{"broker.rack", String, null, nil, Medium, ReadOnly, Honoured, public, nil},
+		{"controlled.shutdown.enable", Boolean, "true", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"delete.topic.enable", Boolean, "true", nil, High, ReadOnly, Honoured, public, nil},
+		{"max.decompressed.message.bytes", Int, "2147483639", between(1, 2147483639), Medium, ClusterWide, Honoured, public, nil},
+		{"compression.type", String, "producer", oneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"), High, ClusterWide, Honoured, public, nil},
+		{"compression.gzip.level", Int, "-1", gzipLevel(), Medium, ClusterWide, Honoured, public, nil},
+		{"compression.lz4.level", Int, "9", between(1, 17), Medium, ClusterWide, Honoured, public, nil},
+		{"compression.zstd.level", Int, "3", between(-131072, 22), Medium, ClusterWide, Honoured, public, nil},
+		{"max.incremental.fetch.session.cache.slots", Int, "1000", atLeast(0), Medium, ReadOnly, Honoured, public, nil},
+		{"fetch.max.bytes", Int, "57671680", atLeast(1024), Medium, ReadOnly, Honoured, public, nil},
+		{"max.request.partition.size.limit", Int, "2000", atLeast(1), Medium, ReadOnly, Honoured, public, nil},
+		{"unstable.api.versions.enable", Boolean, "false", nil, High, ReadOnly, meaningless, internal, nil},
+		{"unstable.feature.versions.enable", Boolean, "false", nil, High, ReadOnly, Honoured, internal, nil},
+
+		// Network.
+		{"listeners", List, "PLAINTEXT://:9092", nonEmptyList(), High, PerBroker, Honoured, public, nil},
+		{"advertised.listeners", List, null, nonEmptyList(), High, ReadOnly, Honoured, public, nil},
+		{"listener.security.protocol.map", String, "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", nil, Low, PerBroker, Honoured, public, nil},
+		{"socket.send.buffer.bytes", Int, "102400", nil, High, ReadOnly, Honoured, public, nil},
+		{"socket.receive.buffer.bytes", Int, "102400", nil, High, ReadOnly, Honoured, public, nil},
+		{"socket.request.max.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Honoured, public, nil},
+		{"socket.listen.backlog.size", Int, "50", atLeast(1), Medium, ReadOnly, Honoured, public, nil},
+		{"max.connections.per.ip", Int, "2147483647", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"max.connections.per.ip.overrides", String, "", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"max.connections", Int, "2147483647", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"max.connection.creation.rate", Int, "2147483647", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"connections.max.idle.ms", Long, "600000", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"connection.failed.authentication.delay.ms", Int, "100", atLeast(0), Low, ReadOnly, needsSecurity, public, nil},
+		{"queued.max.requests", Int, "500", atLeast(1), High, ReadOnly, meaningless, public, nil},
+		{"queued.max.request.bytes", Long, "-1", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"num.network.threads", Int, "3", atLeast(1), High, ClusterWide, meaningless, public, nil},
+	}
+}
