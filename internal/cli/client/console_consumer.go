@@ -1,0 +1,273 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	kafkaclient "barnabas/client"
+	"barnabas/internal/cli/options"
+	"barnabas/internal/config/properties"
+)
+
+func consoleConsumerOptions() *options.Set {
+	return options.New(
+		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "server to connect to", Help: "The servers to connect to."},
+		options.Option{Name: "topic", Argument: options.Required, Value: "topic", Help: "The topic to read."},
+		options.Option{Name: "include", Argument: options.Required, Value: "regular expression", Help: "The topics to read."},
+		options.Option{Name: "partition", Argument: options.Required, Value: "partition", Help: "The partition to read."},
+		options.Option{Name: "offset", Argument: options.Required, Value: "consume offset", Default: "latest", Help: "With --partition: a number, earliest or latest."},
+		options.Option{Name: "group", Argument: options.Required, Value: "consumer group id", Help: "Not supported by this release: consumer groups come later."},
+		options.Option{Name: "from-beginning", Help: "Read from the earliest record on."},
+		options.Option{Name: "max-messages", Argument: options.Required, Value: "num_messages", Help: "Stop after so many records."},
+		options.Option{Name: "timeout-ms", Argument: options.Required, Value: "timeout_ms", Help: "Stop when no record came for so long."},
+		options.Option{Name: "skip-message-on-error", Help: "Go on when a record cannot be printed."},
+		options.Option{Name: "isolation-level", Argument: options.Required, Value: "level", Default: "read_uncommitted", Help: "read_committed or read_uncommitted."},
+		options.Option{Name: "key-deserializer", Argument: options.Required, Value: "deserializer for keys", Help: "One of Kafka's own."},
+		options.Option{Name: "value-deserializer", Argument: options.Required, Value: "deserializer for values", Help: "One of Kafka's own."},
+		options.Option{Name: "formatter", Argument: options.Required, Value: "class", Default: defaultFormatterClass, Help: "Only the default formatter."},
+		options.Option{Name: "property", Argument: options.Required, Value: "prop", Help: "See formatter-property.", Deprecated: true},
+		options.Option{Name: "formatter-property", Argument: options.Required, Value: "prop", Help: "print.timestamp, print.key, print.offset, print.delivery, print.epoch, print.partition, print.headers, print.value, key.separator, line.separator, headers.separator, null.literal, key.deserializer, value.deserializer, headers.deserializer."},
+		options.Option{Name: "formatter-config", Argument: options.Required, Value: "config file", Help: "A file of formatter properties."},
+		options.Option{Name: "consumer-property", Argument: options.Required, Value: "consumer_prop", Help: "See command-property.", Deprecated: true},
+		options.Option{Name: "command-property", Argument: options.Required, Value: "consumer_prop", Help: "A property of the consumer."},
+		options.Option{Name: "consumer.config", Argument: options.Required, Value: "config file", Help: "See command-config.", Deprecated: true},
+		options.Option{Name: "command-config", Argument: options.Required, Value: "config file", Help: "A file of consumer properties."},
+		options.Option{Name: "enable-systest-events", Help: "Print an event when the tool ends."},
+	)
+}
+
+// ConsoleConsumer is kafka-console-consumer. Without --partition it reads all
+// partitions of the topics, as a group of its own would, but without a group.
+func ConsoleConsumer(args []string, o IO) int {
+	set := consoleConsumerOptions()
+	if done, exit := parse(set, args, o); done {
+		return exit
+	}
+	if err := checkConsumerOptions(set); err != nil {
+		return usageExit(set, o, err)
+	}
+	for old, replacement := range map[string]string{"consumer-property": "command-property", "property": "formatter-property", "consumer.config": "command-config"} {
+		if set.Has(old) {
+			fmt.Fprintf(o.Stdout, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.\n", old, replacement)
+		}
+	}
+	c, err := newConsoleConsumer(set, o)
+	if err != nil {
+		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
+		return 1
+	}
+	defer c.cl.Close()
+	exit := c.run()
+	if set.Has("enable-systest-events") {
+		fmt.Fprintln(o.Stdout, "shutdown_complete")
+	}
+	fmt.Fprintf(o.Stderr, "Processed a total of %d messages\n", c.count)
+	return exit
+}
+
+func checkConsumerOptions(set *options.Set) error {
+	switch {
+	case set.Has("topic") == set.Has("include"):
+		return usagef("Exactly one of the following arguments is required: [topic], [include]")
+	case !set.Has("bootstrap-server"):
+		return usagef(`Missing required argument "[bootstrap-server]"`)
+	case set.Has("partition") && !set.Has("topic"):
+		return usagef("The topic is required when partition is specified.")
+	case set.Has("offset") && !set.Has("partition"):
+		return usagef("The partition is required when offset is specified.")
+	case set.Has("from-beginning") && set.Has("offset"):
+		return usagef("Options from-beginning and offset cannot be specified together.")
+	case set.Has("group"):
+		return usagef("group is not supported by this release: consumer groups come later. Without it, all partitions are read.")
+	case set.Get("formatter") != defaultFormatterClass:
+		return usagef("formatter %s is not supported: there are no Java classes here, only the default formatter", set.Get("formatter"))
+	case set.Has("property") && set.Has("formatter-property"):
+		return usagef("Options [property] and [formatter-property] cannot be specified together")
+	case set.Has("consumer-property") && set.Has("command-property"):
+		return usagef("Options [consumer-property] and [command-property] cannot be specified together")
+	case set.Has("consumer.config") && set.Has("command-config"):
+		return usagef("Options [consumer.config] and [command-config] cannot be specified together")
+	}
+	if level := set.Get("isolation-level"); level != "read_committed" && level != "read_uncommitted" {
+		return usagef("isolation.level must be one of read_committed, read_uncommitted, but is %s", level)
+	}
+	return nil
+}
+
+type consoleConsumer struct {
+	cl      *kgo.Client
+	o       IO
+	format  *formatter
+	max     int64
+	timeout time.Duration // 0: none
+	skip    bool
+	count   int64
+}
+
+func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
+	c := &consoleConsumer{o: o, max: math.MaxInt64, skip: set.Has("skip-message-on-error")}
+	var err error
+	if c.format, err = formatterFrom(set); err != nil {
+		return nil, err
+	}
+	if n, given, err := set.Int("max-messages", 32); err != nil {
+		return nil, err
+	} else if given && n >= 0 {
+		c.max = n
+	}
+	if n, given, err := set.Int("timeout-ms", 64); err != nil {
+		return nil, err
+	} else if given && n >= 0 {
+		c.timeout = time.Duration(n) * time.Millisecond
+	}
+	pairs := append([]string{"client.id=console-consumer", "isolation.level=" + set.Get("isolation-level")}, set.All("consumer-property")...)
+	pairs = append(pairs, set.All("command-property")...)
+	where, err := consumeFrom(set)
+	if err != nil {
+		return nil, err
+	}
+	c.cl, err = connect(kafkaclient.Consumer, set, o, first(set.Get("command-config"), set.Get("consumer.config")), pairs, where...)
+	return c, err
+}
+
+func formatterFrom(set *options.Set) (*formatter, error) {
+	props := map[string]string{}
+	if file := set.Get("formatter-config"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := properties.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		props = properties.Map(list)
+	}
+	for _, pair := range append(set.All("property"), set.All("formatter-property")...) {
+		name, value, _ := strings.Cut(pair, "=")
+		props[name] = value
+	}
+	return newFormatter(props, set.Get("key-deserializer"), set.Get("value-deserializer"))
+}
+
+// consumeFrom says which topics or partition are read, and from where.
+func consumeFrom(set *options.Set) ([]kgo.Opt, error) {
+	start := kgo.NewOffset().AtEnd()
+	if set.Has("from-beginning") {
+		start = kgo.NewOffset().AtStart()
+	}
+	if set.Has("include") {
+		return []kgo.Opt{kgo.ConsumeRegex(), kgo.ConsumeTopics("^(?:" + set.Get("include") + ")$"), kgo.ConsumeStartOffset(start)}, nil
+	}
+	if !set.Has("partition") {
+		return []kgo.Opt{kgo.ConsumeTopics(set.Get("topic")), kgo.ConsumeStartOffset(start)}, nil
+	}
+	partition, _, err := set.Int("partition", 32)
+	if err != nil {
+		return nil, err
+	}
+	if set.Has("offset") {
+		if start, err = parseOffset(set.Get("offset")); err != nil {
+			return nil, err
+		}
+	}
+	return []kgo.Opt{kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{set.Get("topic"): {int32(partition): start}})}, nil
+}
+
+func parseOffset(text string) (kgo.Offset, error) {
+	switch strings.ToLower(text) {
+	case "earliest":
+		return kgo.NewOffset().AtStart(), nil
+	case "latest":
+		return kgo.NewOffset().AtEnd(), nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return kgo.Offset{}, illegalArgument("The provided offset value '%s' is incorrect. Valid values are 'earliest', 'latest', or a non-negative long.", text)
+	}
+	return kgo.NewOffset().At(n), nil
+}
+
+// run prints records until the maximum, the timeout, or the end of the context.
+func (c *consoleConsumer) run() (exit int) {
+	out := bufio.NewWriterSize(c.o.Stdout, 64<<10)
+	for c.count < c.max {
+		records, err := c.poll()
+		if c.o.Context.Err() != nil {
+			break
+		}
+		if err != nil {
+			c.o.logf("ERROR", "org.apache.kafka.tools.consumer.ConsoleConsumer", "Error processing message, terminating consumer process: ")
+			fmt.Fprintln(c.o.Stderr, pollFailure(err))
+			break
+		}
+		for _, r := range records {
+			if c.count >= c.max {
+				break
+			}
+			c.count++
+			if err := c.format.print(out, r); err != nil && !c.skip {
+				fmt.Fprintf(c.o.Stderr, "Error processing message, terminating consumer process: %s\n", err)
+				return 1
+			}
+		}
+		if err := out.Flush(); err != nil {
+			fmt.Fprintln(c.o.Stderr, "Unable to write to standard out, closing consumer.")
+			return 1
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// pollFailure is the line that follows the log line of a failed poll.
+func pollFailure(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "org.apache.kafka.common.errors.TimeoutException"
+	}
+	return fmt.Sprintf("%s: %s", exception(err), err)
+}
+
+func (c *consoleConsumer) poll() ([]*kgo.Record, error) {
+	ctx := c.o.Context
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+	}
+	for {
+		fetches := c.cl.PollRecords(ctx, 500)
+		if records := fetches.Records(); len(records) > 0 {
+			return records, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := fatalError(fetches); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fatalError picks the error that waiting does not mend: a topic that is not
+// there yet may come.
+func fatalError(fetches kgo.Fetches) error {
+	for _, e := range fetches.Errors() {
+		if !errors.Is(e.Err, kerr.UnknownTopicOrPartition) && !kgo.IsRetryableBrokerErr(e.Err) {
+			return e.Err
+		}
+	}
+	return nil
+}

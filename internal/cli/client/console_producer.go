@@ -1,0 +1,229 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/term"
+
+	kafkaclient "barnabas/client"
+	"barnabas/internal/cli/options"
+	"barnabas/internal/config/properties"
+	"barnabas/internal/kafka"
+)
+
+func consoleProducerOptions() *options.Set {
+	return options.New(
+		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "server to connect to", Help: "The servers to connect to."},
+		options.Option{Name: "topic", Argument: options.Required, Value: "topic", Help: "The topic to write to."},
+		options.Option{Name: "sync", Help: "Send one record at a time and wait for its answer."},
+		options.Option{Name: "compression-codec", Argument: options.Optional, Value: "compression-codec", Help: "none, gzip, snappy, lz4 or zstd; gzip if no value is given."},
+		options.Option{Name: "batch-size", Argument: options.Required, Value: "size", Help: "Bytes of a batch.", Default: "16384"},
+		options.Option{Name: "max-partition-memory-bytes", Argument: options.Required, Value: "memory in bytes per partition", Help: "The same as batch-size.", Deprecated: true},
+		options.Option{Name: "message-send-max-retries", Argument: options.Required, Value: "Integer", Help: "Tries of one record.", Default: "3"},
+		options.Option{Name: "retry-backoff-ms", Argument: options.Required, Value: "Long", Help: "Wait before a retry.", Default: "100"},
+		options.Option{Name: "timeout", Argument: options.Required, Value: "timeout_ms", Help: "How long a batch waits for more records.", Default: "1000"},
+		options.Option{Name: "request-required-acks", Argument: options.Required, Value: "request required acks", Help: "0, 1 or -1.", Default: "-1"},
+		options.Option{Name: "request-timeout-ms", Argument: options.Required, Value: "request timeout ms", Help: "How long an answer may take.", Default: "1500"},
+		options.Option{Name: "metadata-expiry-ms", Argument: options.Required, Value: "metadata expiration interval", Help: "After how long metadata is asked for again.", Default: "300000"},
+		options.Option{Name: "max-block-ms", Argument: options.Required, Value: "max block on send", Help: "How long a send may wait for metadata or memory.", Default: "60000"},
+		options.Option{Name: "max-memory-bytes", Argument: options.Required, Value: "total memory in bytes", Help: "Memory for records that wait.", Default: "33554432"},
+		options.Option{Name: "socket-buffer-size", Argument: options.Required, Value: "size", Help: "Accepted for scripts; the operating system chooses the size.", Default: "102400"},
+		options.Option{Name: "line-reader", Argument: options.Required, Value: "reader_class", Help: "Only the built-in reader of lines.", Default: lineReaderClass},
+		options.Option{Name: "property", Argument: options.Required, Value: "prop", Help: "See reader-property.", Deprecated: true},
+		options.Option{Name: "reader-property", Argument: options.Required, Value: "prop", Help: "parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, ignore.error, null.marker."},
+		options.Option{Name: "reader-config", Argument: options.Required, Value: "config file", Help: "A file of reader properties."},
+		options.Option{Name: "producer-property", Argument: options.Required, Value: "producer_prop", Help: "See command-property.", Deprecated: true},
+		options.Option{Name: "command-property", Argument: options.Required, Value: "producer_prop", Help: "A property of the producer."},
+		options.Option{Name: "producer.config", Argument: options.Required, Value: "config file", Help: "See command-config.", Deprecated: true},
+		options.Option{Name: "command-config", Argument: options.Required, Value: "config file", Help: "A file of producer properties."},
+	)
+}
+
+const lineReaderClass = "org.apache.kafka.tools.LineMessageReader"
+
+// ConsoleProducer is kafka-console-producer.
+func ConsoleProducer(args []string, o IO) int {
+	set := consoleProducerOptions()
+	if done, exit := parse(set, args, o); done {
+		return exit
+	}
+	if !set.Has("bootstrap-server") {
+		return usageExit(set, o, usagef("Error while validating the bootstrap address\n"))
+	}
+	if err := checkProducerOptions(set); err != nil {
+		return usageExit(set, o, err)
+	}
+	for old, replacement := range map[string]string{"producer-property": "command-property", "property": "reader-property", "producer.config": "command-config"} {
+		if set.Has(old) {
+			fmt.Fprintf(o.Stdout, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.\n", old, replacement)
+		}
+	}
+	if err := produceLines(set, o); err != nil {
+		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
+		return 1
+	}
+	return 0
+}
+
+func checkProducerOptions(set *options.Set) error {
+	switch {
+	case !set.Has("topic"):
+		return usagef(`Missing required argument "[topic]"`)
+	case set.Has("property") && set.Has("reader-property"):
+		return usagef("Options [property] and [reader-property] cannot be specified together")
+	case set.Has("producer-property") && set.Has("command-property"):
+		return usagef("Options [producer-property] and [command-property] cannot be specified together")
+	case set.Has("producer.config") && set.Has("command-config"):
+		return usagef("Options [producer.config] and [command-config] cannot be specified together")
+	case set.Get("line-reader") != lineReaderClass:
+		return usagef("line-reader %s is not supported: there are no Java classes here, only the built-in reader of lines", set.Get("line-reader"))
+	}
+	return nil
+}
+
+func produceLines(set *options.Set, o IO) error {
+	reader, err := readerOf(set, o)
+	if err != nil {
+		return err
+	}
+	pairs, file, err := producerProperties(set)
+	if err != nil {
+		return err
+	}
+	blockMs, _, err := set.Int("max-block-ms", 64)
+	if err != nil {
+		return err
+	}
+	cl, err := connect(kafkaclient.Producer, set, o, file, pairs)
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	p := consoleProducer{cl: cl, o: o, block: time.Duration(blockMs) * time.Millisecond, sync: set.Has("sync"), prompt: isTerminal(o.Stdin)}
+	readErr := p.run(reader)
+	return errors.Join(readErr, cl.Flush(context.WithoutCancel(o.Context)))
+}
+
+// producerProperties turns the tool's own flags into producer properties; what
+// is given by name goes before them.
+func producerProperties(set *options.Set) (pairs []string, file string, err error) {
+	flags := [][2]string{
+		{"metadata-expiry-ms", "metadata.max.age.ms"}, {"request-required-acks", "acks"}, {"request-timeout-ms", "request.timeout.ms"},
+		{"message-send-max-retries", "retries"}, {"retry-backoff-ms", "retry.backoff.ms"}, {"timeout", "linger.ms"},
+		{"batch-size", "batch.size"}, {"max-memory-bytes", "buffer.memory"},
+	}
+	for _, f := range flags {
+		pairs = append(pairs, f[1]+"="+set.Get(f[0]))
+	}
+	if set.Has("max-partition-memory-bytes") && !set.Has("batch-size") {
+		pairs = append(pairs, "batch.size="+set.Get("max-partition-memory-bytes"))
+	}
+	codec := "none"
+	if set.Has("compression-codec") {
+		if codec = set.Get("compression-codec"); codec == "" {
+			codec = "gzip"
+		}
+	}
+	pairs = append(pairs, "compression.type="+codec, "client.id=console-producer")
+	pairs = append(pairs, set.All("producer-property")...)
+	pairs = append(pairs, set.All("command-property")...)
+	if file = set.Get("command-config"); file == "" {
+		file = set.Get("producer.config")
+	}
+	return pairs, file, nil
+}
+
+func readerOf(set *options.Set, o IO) (*lineReader, error) {
+	props := map[string]string{}
+	if file := set.Get("reader-config"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := properties.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		props = properties.Map(list)
+	}
+	for _, pair := range append(set.All("property"), set.All("reader-property")...) {
+		name, value, _ := strings.Cut(pair, "=")
+		props[name] = value
+	}
+	return newLineReader(o.Stdin, set.Get("topic"), props)
+}
+
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// consoleProducer sends what a reader gives.
+type consoleProducer struct {
+	cl     *kgo.Client
+	o      IO
+	block  time.Duration // how long a record may wait for its topic
+	sync   bool
+	prompt bool
+}
+
+func (p consoleProducer) run(reader *lineReader) error {
+	for p.o.Context.Err() == nil {
+		if p.prompt {
+			fmt.Fprint(p.o.Stdout, ">")
+		}
+		r, err := reader.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if p.sync {
+			if err := p.cl.ProduceSync(p.o.Context, r).FirstErr(); err != nil {
+				p.failed(r, err)
+			}
+			continue
+		}
+		p.send(r)
+	}
+	return nil
+}
+
+// send buffers a record. A topic that the cluster does not name within
+// max.block.ms fails it.
+func (p consoleProducer) send(r *kgo.Record) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.o.Context), p.block+adminTimeout)
+	p.cl.Produce(ctx, r, func(r *kgo.Record, err error) {
+		cancel()
+		if err != nil {
+			p.failed(r, err)
+		}
+	})
+}
+
+// failed reports a record as Apache's ErrorLoggingCallback does.
+func (p consoleProducer) failed(r *kgo.Record, err error) {
+	p.o.logf("ERROR", "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback",
+		"Error when sending message to topic %s with key: %s, value: %s with error:", r.Topic, sizeText(r.Key), sizeText(r.Value))
+	name := exception(err)
+	if name == "org.apache.kafka.common.KafkaException" {
+		name = kafka.ErrRequestTimedOut.Exception()
+	}
+	fmt.Fprintf(p.o.Stderr, "%s: %s\n", name, err)
+}
+
+func sizeText(b []byte) string {
+	if b == nil {
+		return "null"
+	}
+	return strconv.Itoa(len(b)) + " bytes"
+}

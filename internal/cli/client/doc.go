@@ -1,0 +1,17 @@
+// Package client holds the command-line tools that talk to a running cluster:
+// topics, get-offsets, console-producer, console-consumer. They use public
+// client libraries only, so they work against any Kafka, and behave as the tools
+// of Apache Kafka 4.4 do: flags, output, exit codes.
+//
+// Each tool is one function
+//
+//	Topics(args []string, io IO) (exit int)
+//
+// that keeps no state between calls.
+//
+//	tool.go            what tools share: streams, errors, connection
+//	topics.go          topics: options and actions; topics_describe.go its output
+//	get_offsets.go     get-offsets
+//	console_producer.go, line_reader.go    console-producer and how it reads lines
+//	console_consumer.go, formatter.go      console-consumer and how it prints records
+package client

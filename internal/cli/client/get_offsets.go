@@ -1,0 +1,228 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	kafkaclient "barnabas/client"
+	"barnabas/internal/cli/options"
+	"barnabas/internal/kafka"
+)
+
+func getOffsetsOptions() *options.Set {
+	return options.New(
+		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "HOST1:PORT1,...,HOST3:PORT3", Help: "The servers to connect to."},
+		options.Option{Name: "command-config", Argument: options.Required, Value: "config file", Help: "Properties for the admin client."},
+		options.Option{Name: "topic-partitions", Argument: options.Required, Value: "topic1:1,topic2:0-3,topic3,topic4:5-,topic5:-3", Help: "Topic and partition patterns."},
+		options.Option{Name: "topic", Argument: options.Required, Value: "topic", Help: "A topic or a regular expression."},
+		options.Option{Name: "partitions", Argument: options.Required, Value: "partition ids", Help: "Partitions, separated by commas."},
+		options.Option{Name: "time", Argument: options.Required, Value: "timestamp", Default: "latest",
+			Help: "-1 or latest, -2 or earliest, -3 or max-timestamp, -4 or earliest-local, -5 or latest-tiered, -6 or earliest-pending-upload, or milliseconds."},
+		options.Option{Name: "exclude-internal-topics", Help: "Leave internal topics out."},
+	)
+}
+
+// GetOffsets is kafka-get-offsets.
+func GetOffsets(args []string, o IO) int {
+	set := getOffsetsOptions()
+	if done, exit := parse(set, args, o); done {
+		return exit
+	}
+	if !set.Has("bootstrap-server") {
+		return usageExit(set, o, usagef(`Missing required argument "[bootstrap-server]"`))
+	}
+	if err := getOffsets(set, o); err != nil {
+		fmt.Fprintf(o.Stderr, "Error occurred: %s\n", err)
+		return 1
+	}
+	return 0
+}
+
+var timeWords = map[string]int64{"latest": kafka.TimestampLatest, "earliest": kafka.TimestampEarliest, "max-timestamp": kafka.TimestampMax,
+	"earliest-local": kafka.TimestampEarliestLocal, "latest-tiered": kafka.TimestampLatestTiered, "earliest-pending-upload": kafka.TimestampEarliestPendingUpload}
+
+func parseTime(text string) (int64, error) {
+	if t, ok := timeWords[text]; ok {
+		return t, nil
+	}
+	t, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("Malformed time argument %s. Please use -1 or latest / -2 or earliest / -3 or max-timestamp / -4 or earliest-local / -5 or latest-tiered / -6 or earliest-pending-upload, or a specified long format timestamp", text)
+	}
+	return t, nil
+}
+
+func getOffsets(set *options.Set, o IO) error {
+	if set.Has("topic-partitions") && (set.Has("topic") || set.Has("partitions")) {
+		return errors.New("--topic-partitions cannot be used with --topic or --partitions")
+	}
+	timestamp, err := parseTime(set.Get("time"))
+	if err != nil {
+		return err
+	}
+	filter, err := partitionFilter(set)
+	if err != nil {
+		return err
+	}
+	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	if err != nil {
+		return err
+	}
+	defer cl.Close()
+	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
+	defer cancel()
+	listed, err := kadm.NewClient(cl).ListTopicsWithInternal(ctx)
+	if err != nil {
+		return err
+	}
+	byLeader := map[int32]map[string][]int32{}
+	found := false
+	for _, t := range listed.Sorted() {
+		for _, p := range t.Partitions.Sorted() {
+			if !filter(t.Topic, p.Partition) || set.Has("exclude-internal-topics") && t.IsInternal {
+				continue
+			}
+			found = true
+			if p.Leader < 0 {
+				fmt.Fprintf(o.Stderr, "Skip getting offsets for topic-partition %s-%d due to error: partition has no leader\n", t.Topic, p.Partition)
+				continue
+			}
+			if byLeader[p.Leader] == nil {
+				byLeader[p.Leader] = map[string][]int32{}
+			}
+			byLeader[p.Leader][t.Topic] = append(byLeader[p.Leader][t.Topic], p.Partition)
+		}
+	}
+	if !found {
+		return errors.New("Could not match any topic-partitions with the specified filters")
+	}
+	return printOffsets(ctx, cl, o, byLeader, timestamp)
+}
+
+// printOffsets asks each leader for its partitions; the lines come sorted as
+// text, partition by partition. Partitions without such an offset are left out.
+func printOffsets(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]map[string][]int32, timestamp int64) error {
+	offsets := map[kafka.TopicPartition]int64{}
+	for _, leader := range slices.Sorted(maps.Keys(byLeader)) {
+		req := kmsg.NewPtrListOffsetsRequest()
+		req.ReplicaID, req.TimeoutMillis = -1, int32(adminTimeout.Milliseconds())
+		for _, topic := range slices.Sorted(maps.Keys(byLeader[leader])) {
+			rt := kmsg.NewListOffsetsRequestTopic()
+			rt.Topic = topic
+			for _, p := range byLeader[leader][topic] {
+				rp := kmsg.NewListOffsetsRequestTopicPartition()
+				rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = p, -1, timestamp
+				rt.Partitions = append(rt.Partitions, rp)
+			}
+			req.Topics = append(req.Topics, rt)
+		}
+		resp, err := cl.Broker(int(leader)).RetriableRequest(ctx, req)
+		if err != nil {
+			return err
+		}
+		for _, t := range resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range t.Partitions {
+				if err := codeError(p.ErrorCode, nil); err != nil {
+					fmt.Fprintf(o.Stderr, "Skip getting offsets for topic-partition %s-%d due to error: %s\n", t.Topic, p.Partition, err)
+				} else if p.Offset >= 0 {
+					offsets[kafka.TopicPartition{Topic: t.Topic, Partition: p.Partition}] = p.Offset
+				}
+			}
+		}
+	}
+	less := func(a, b kafka.TopicPartition) int {
+		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
+			return c
+		}
+		return int(a.Partition) - int(b.Partition)
+	}
+	for _, tp := range slices.SortedFunc(maps.Keys(offsets), less) {
+		fmt.Fprintf(o.Stdout, "%s:%d:%d\n", tp.Topic, tp.Partition, offsets[tp])
+	}
+	return nil
+}
+
+// partitionFilter says which partitions the options choose.
+func partitionFilter(set *options.Set) (func(topic string, partition int32) bool, error) {
+	if !set.Has("topic-partitions") {
+		topic, err := topicFilter(set.Get("topic"))
+		if err != nil {
+			return nil, err
+		}
+		wanted, err := partitionList(set.Get("partitions"))
+		if err != nil {
+			return nil, err
+		}
+		return func(t string, p int32) bool {
+			return topic(t) && (len(wanted) == 0 || slices.Contains(wanted, p))
+		}, nil
+	}
+	var rules []func(string, int32) bool
+	for _, word := range strings.Split(set.Get("topic-partitions"), ",") {
+		rule, err := topicPartitionRule(word)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, rule)
+	}
+	return func(t string, p int32) bool {
+		return slices.ContainsFunc(rules, func(rule func(string, int32) bool) bool { return rule(t, p) })
+	}, nil
+}
+
+func partitionList(text string) ([]int32, error) {
+	var out []int32
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(word, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("--partitions expects a comma separated list of numeric partition ids, but received: %s", text)
+		}
+		out = append(out, int32(n))
+	}
+	return out, nil
+}
+
+// topicPartitionRule reads one of "topic", "topic:1", "topic:0-3", "topic:5-",
+// "topic:-3", ":1"; upper bounds are exclusive.
+func topicPartitionRule(word string) (func(string, int32) bool, error) {
+	name, span, hasSpan := strings.Cut(word, ":")
+	topic, err := topicFilter(name)
+	if err != nil {
+		return nil, err
+	}
+	low, high := int64(0), int64(math.MaxInt32)+1
+	if hasSpan && span != "" {
+		from, to, isRange := strings.Cut(span, "-")
+		if low, err = bound(from, 0); err != nil {
+			return nil, badRule(word)
+		}
+		if !isRange {
+			high = low + 1
+		} else if high, err = bound(to, high); err != nil {
+			return nil, badRule(word)
+		}
+	}
+	return func(t string, p int32) bool { return topic(t) && int64(p) >= low && int64(p) < high }, nil
+}
+
+func bound(text string, otherwise int64) (int64, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	return strconv.ParseInt(text, 10, 32)
+}
+
+func badRule(word string) error { return fmt.Errorf("Invalid rule specification: %s", word) }

@@ -1,0 +1,152 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	kafkaclient "barnabas/client"
+	"barnabas/internal/cli/options"
+	"barnabas/internal/config/properties"
+	"barnabas/internal/kafka"
+)
+
+// Version is what --version prints: the release of Apache Kafka whose tools
+// these are equal to.
+const Version = "4.4.0"
+
+// IO is what a tool reads and writes, and the context whose end interrupts it.
+type IO struct {
+	Context context.Context
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+}
+
+// logf writes a line in the form of Apache's tools' log.
+func (o IO) logf(level, logger, format string, args ...any) {
+	stamp := strings.Replace(time.Now().Format("2006-01-02 15:04:05.000"), ".", ",", 1)
+	fmt.Fprintf(o.Stderr, "[%s] %s %s (%s)\n", stamp, level, fmt.Sprintf(format, args...), logger)
+}
+
+// usageError is a mistake on the command line: the text and the table of options
+// go to standard error.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+// parse reads the command line; done is true when there is nothing left to do
+// and exit is the exit code.
+func parse(set *options.Set, args []string, o IO) (done bool, exit int) {
+	err := set.Parse(args)
+	var unknown *options.UnrecognizedError
+	switch {
+	case errors.As(err, &unknown):
+		fmt.Fprintln(o.Stderr, err)
+		return true, 1
+	case err != nil:
+		return true, usageExit(set, o, err)
+	case set.Has("help"):
+		set.Usage(o.Stdout)
+		return true, 0
+	case set.Has("version"):
+		fmt.Fprintln(o.Stdout, Version)
+		return true, 0
+	}
+	return false, 0
+}
+
+func usageExit(set *options.Set, o IO, err error) int {
+	fmt.Fprintln(o.Stderr, err)
+	set.Usage(o.Stderr)
+	return 1
+}
+
+// connect opens a client to --bootstrap-server with the properties of the
+// configuration file and of the command line. Unknown properties are logged.
+func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs []string, more ...kgo.Opt) (*kgo.Client, error) {
+	props := map[string]string{}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		list, err := properties.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		props = properties.Map(list)
+	}
+	for _, pair := range pairs {
+		key, value, _ := strings.Cut(pair, "=")
+		if key == "" {
+			return nil, fmt.Errorf("Invalid property: %s", pair)
+		}
+		props[key] = value
+	}
+	if servers := set.Get("bootstrap-server"); servers != "" {
+		props["bootstrap.servers"] = servers
+	}
+	cl, warnings, err := kafkaclient.New(kind, props, more...)
+	for _, w := range warnings {
+		o.logf("WARN", "barnabas.client", "%s", w)
+	}
+	return cl, err
+}
+
+// failure is an error as a user of Apache's tools knows it: a text, and the name
+// of the Java class that scripts look for.
+type failure struct {
+	exception, text string
+}
+
+func (f *failure) Error() string { return f.text }
+
+func illegalArgument(format string, args ...any) error {
+	return &failure{"java.lang.IllegalArgumentException", fmt.Sprintf(format, args...)}
+}
+
+// codeError is the error of an answer; a nil error means there is none. Brokers
+// send a text of their own with some errors.
+func codeError(code int16, message *string) error {
+	if code == 0 {
+		return nil
+	}
+	c := kafka.ErrorCode(code)
+	text := c.String()
+	if message != nil && *message != "" {
+		text = *message
+	} else if e := kerr.TypedErrorForCode(code); e != nil {
+		text = e.Description
+	}
+	return &failure{c.Exception(), text}
+}
+
+// exception is the class name that goes with err.
+func exception(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.exception
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return kafka.ErrRequestTimedOut.Exception()
+	}
+	var k *kerr.Error
+	if errors.As(err, &k) {
+		return kafka.ErrorCode(k.Code).Exception()
+	}
+	return "org.apache.kafka.common.KafkaException"
+}
+
+// adminTimeout is how long an administrative call may take (default.api.timeout.ms
+// of Apache's admin client).
+const adminTimeout = 60 * time.Second
