@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sort"
@@ -13,17 +14,14 @@ import (
 type origin struct {
 	file string // of a configuration file
 	line int
-	name string // "environment variable X", "--override"; "" for a file or a default
+	name string // where there is no file: "environment variable X", "--override x"
 }
 
 func (o origin) String() string {
-	switch {
-	case o.file != "":
+	if o.file != "" {
 		return fmt.Sprintf("%s:%d", o.file, o.line)
-	case o.name != "":
-		return o.name
 	}
-	return "default"
+	return o.name
 }
 
 // setting is the text that a key is set to.
@@ -35,12 +33,24 @@ type setting struct {
 // settings holds what is set, by key; what comes later goes before.
 type settings map[string]setting
 
-// at puts the origin of a key before an error about it.
+// located is an error with the place where the wrong setting was written.
+type located struct {
+	origin origin
+	err    error
+}
+
+func (e *located) Error() string { return e.origin.String() + ": " + e.err.Error() }
+func (e *located) Unwrap() error { return e.err }
+
+// at puts the place where a key was set before an error about it, unless the
+// error has one.
 func (s settings) at(key string, err error) error {
-	if set, ok := s[key]; ok {
-		return fmt.Errorf("%s: %w", set.origin, err)
+	var has *located
+	set, ok := s[key]
+	if !ok || set.origin == (origin{}) || errors.As(err, &has) {
+		return err
 	}
-	return err
+	return &located{set.origin, err}
 }
 
 func (s settings) values() map[string]string {
