@@ -1,0 +1,5 @@
+package quorum
+
+import "barnabas/internal/kafka"
+
+type kafkaOffset = kafka.Offset
