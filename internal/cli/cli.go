@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"barnabas/internal/cli/client"
+)
+
+// Streams are what a command reads and writes.
+type Streams struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// command is one door of the program.
+type command struct {
+	name   string // "topics"
+	script string // Kafka's name for it without prefix and ending; "" if there is none
+	about  string
+	run    func(ctx context.Context, args []string, s Streams) int
+}
+
+// commands lists the doors, in the order of the help text.
+func commands() []command {
+	return []command{
+		{"topics", "kafka-topics", "create, list, describe, alter and delete topics", tool(client.Topics)},
+		{"console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
+		{"console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
+		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
+	}
+}
+
+func tool(f func([]string, client.IO) int) func(context.Context, []string, Streams) int {
+	return func(ctx context.Context, args []string, s Streams) int {
+		return f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
+	}
+}
+
+// Main runs the command that argv asks for and returns the exit code. The
+// context ends when the program is asked to stop.
+func Main(ctx context.Context, argv []string, s Streams) int {
+	if len(argv) == 0 {
+		return usage(s.Stderr, 1)
+	}
+	called := strings.TrimSuffix(filepath.Base(argv[0]), ".sh")
+	for _, c := range commands() {
+		if c.script != "" && called == c.script {
+			return c.run(ctx, argv[1:], s)
+		}
+	}
+	if len(argv) < 2 {
+		return usage(s.Stderr, 1)
+	}
+	switch argv[1] {
+	case "help", "--help", "-h":
+		return usage(s.Stdout, 0)
+	}
+	for _, c := range commands() {
+		if argv[1] == c.name {
+			return c.run(ctx, argv[2:], s)
+		}
+	}
+	fmt.Fprintf(s.Stderr, "barnabas: there is no command %q\n\n", argv[1])
+	return usage(s.Stderr, 1)
+}
+
+func usage(w io.Writer, exit int) int {
+	fmt.Fprint(w, "Barnabas: Apache Kafka's platform in one binary.\n\nUsage: barnabas COMMAND [options]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-18s %s\n", c.name, c.about)
+	}
+	fmt.Fprint(w, "\nbarnabas COMMAND --help lists the options of a command. Called by the name of one of\nKafka's scripts, such as kafka-topics.sh, the program is that tool.\n")
+	return exit
+}

@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+func call(argv ...string) (stdout, stderr string, exit int) {
+	var out, err strings.Builder
+	exit = Main(context.Background(), argv, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err})
+	return out.String(), err.String(), exit
+}
+
+func TestEveryDoorLeadsToItsTool(t *testing.T) {
+	for _, argv := range [][]string{{"/usr/bin/barnabas", "topics"}, {"/opt/kafka/bin/kafka-topics.sh"}, {"kafka-topics"}} {
+		_, stderr, exit := call(argv...)
+		if want := "Command must include exactly one action: --list, --describe, --create, --alter or --delete\n"; !strings.HasPrefix(stderr, want) || exit != 1 {
+			t.Errorf("%v: exit %d, %q", argv, exit, stderr)
+		}
+	}
+	if stdout, _, exit := call("kafka-topics.sh", "--version"); stdout != "4.4.0\n" || exit != 0 {
+		t.Errorf("--version: %q, exit %d", stdout, exit)
+	}
+}
+
+func TestUnknownCommandIsAnError(t *testing.T) {
+	stdout, stderr, exit := call("barnabas", "nosuch")
+	if exit != 1 || stdout != "" || !strings.HasPrefix(stderr, "barnabas: there is no command \"nosuch\"\n") {
+		t.Errorf("exit %d, %q, %q", exit, stdout, stderr)
+	}
+	if stdout, _, exit := call("barnabas", "--help"); exit != 0 || !strings.Contains(stdout, "console-producer") {
+		t.Errorf("help: exit %d, %q", exit, stdout)
+	}
+}

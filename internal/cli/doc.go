@@ -1,0 +1,9 @@
+// Package cli is the front door: it looks at how the program was called and hands
+// over to the command. The same binary serves "barnabas topics ..." and, under
+// Kafka's names by a link, "kafka-topics.sh ..." and "kafka-topics ...".
+//
+//	run/        the server
+//	client/     tools that talk to a cluster
+//	offline/    tools that read and write folders
+//	options/    command lines as Kafka's tools read them
+package cli
