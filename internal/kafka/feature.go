@@ -12,7 +12,10 @@ const (
 
 // Levels from which something may be written or done.
 const (
+	MetadataVersionMigration        MetadataVersion = 8  // 3.4-IV0: migration from ZooKeeper
+	MetadataVersionSCRAM            MetadataVersion = 11 // 3.5-IV2: SCRAM credentials
 	MetadataVersionTransactions     MetadataVersion = 13 // 3.6-IV1: Begin, End, Abort
+	MetadataVersionTokens           MetadataVersion = 14 // 3.6-IV2: delegation tokens
 	MetadataVersionControllerRecord MetadataVersion = 15 // 3.7-IV0: RegisterController
 	MetadataVersionDirectories      MetadataVersion = 17 // 3.7-IV2: directories of replicas
 	MetadataVersionKRaft1           MetadataVersion = 21 // 3.9-IV0: kraft.version 1
@@ -74,6 +77,12 @@ func (v MetadataVersion) String() string {
 		return i.version
 	}
 	return "UNKNOWN"
+}
+
+// Known says whether this release knows the level, be it for tests only.
+func (v MetadataVersion) Known() bool {
+	_, ok := v.info()
+	return ok
 }
 
 // Production says whether a cluster may run at this level without the switch

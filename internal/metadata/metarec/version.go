@@ -19,11 +19,6 @@ const (
 	ControlledShutdownEnter    int8 = 1
 )
 
-// Levels of metadata.version from which a record has another version.
-const (
-	registerBroker2 kafka.MetadataVersion = 8 // 3.4-IV0
-)
-
 // VersionAt returns the version at which a cluster of that metadata.version writes
 // m. BrokerRegistrationChangeRecord goes by its content: the lowest version that has
 // room for the fields that are set.
@@ -50,7 +45,7 @@ func registerBrokerVersion(mv kafka.MetadataVersion) int16 {
 		return 4
 	case mv >= kafka.MetadataVersionDirectories:
 		return 3
-	case mv >= registerBroker2:
+	case mv >= kafka.MetadataVersionMigration:
 		return 2
 	default:
 		return 1
