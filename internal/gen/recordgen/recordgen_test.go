@@ -11,6 +11,7 @@ import (
 var outputs = []struct{ def, pkg, out string }{
 	{"../../../schema/metadata.def", "metarec", "../../metadata/metarec/metadata.gen.go"},
 	{"../../../schema/raftcontrol.def", "metarec", "../../metadata/metarec/raftcontrol.gen.go"},
+	{"../../../schema/group.def", "grouprec", "../../coordinator/grouprec/group.gen.go"},
 }
 
 func TestCommittedCodeIsWhatTheDefinitionsGive(t *testing.T) {
