@@ -77,7 +77,7 @@ func controlBatch(opts record.BatchOptions, now kafka.TimestampMs, records ...me
 
 // eachRecord calls visit for the records of b.
 func eachRecord(b record.Batch, visit func(*record.Record) error) error {
-	var it record.Iterator
+	it := record.Iterator{MaxRecordSize: MaxBatchBytes}
 	defer it.Close()
 	for it.Reset(b); it.Next(); {
 		if err := visit(it.Record()); err != nil {
