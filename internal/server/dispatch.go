@@ -1,0 +1,167 @@
+package server
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+
+	"barnabas/internal/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// requestOverhead is charged for each request beside what Measure says.
+const requestOverhead = 512
+
+// errShort is returned by parse when the memory for a request is not there now.
+var errShort = errors.New("memory is short")
+
+// nextRun makes a run of the complete frames that are there: one request, or
+// neighbours of one key where the table says Batch. A bad frame ends a run and is
+// an error when its turn comes.
+func (c *Conn) nextRun() ([]*Request, error) {
+	c.run = c.run[:0]
+	for len(c.run) < c.room {
+		frame, ok, err := c.in.frame(c.frameLimit())
+		if !ok || err != nil {
+			return c.run, c.unlessRun(err)
+		}
+		if len(c.run) > 0 && !c.sameKey(frame) {
+			break
+		}
+		r, err := c.parse(frame)
+		if err == errShort && len(c.run) == 0 {
+			r, err = c.parseWaiting(frame)
+		}
+		if err != nil {
+			return c.run, c.unlessRun(err)
+		}
+		c.in.pass(frame)
+		c.run = append(c.run, r)
+		if !r.API.Batch {
+			break
+		}
+	}
+	return c.run, nil
+}
+
+// unlessRun puts an error off until the run before it has been served.
+func (c *Conn) unlessRun(err error) error {
+	if len(c.run) > 0 {
+		return nil
+	}
+	return err
+}
+
+func (c *Conn) sameKey(frame []byte) bool {
+	return len(frame) >= 2 && int16(binary.BigEndian.Uint16(frame)) == c.run[0].Header.Key
+}
+
+// frameLimit is the largest frame that may come next. Before authentication it
+// depends on the key, as soon as that has arrived.
+func (c *Conn) frameLimit() int {
+	if c.authenticated {
+		return c.server.options.MaxFrame
+	}
+	p := c.in.pending()
+	if len(p) < wire.LengthBytes+2 {
+		return c.server.options.MaxFrameAuth
+	}
+	a, ok := wire.Lookup(int16(binary.BigEndian.Uint16(p[wire.LengthBytes:])))
+	if !ok || a.BeforeAuth == wire.ConfiguredLimit {
+		return c.server.options.MaxFrameAuth
+	}
+	return int(a.BeforeAuth)
+}
+
+// parse makes a request of a frame. What it takes from the budget is given back
+// by release.
+func (c *Conn) parse(frame []byte) (*Request, error) {
+	return c.parseWith(frame, c.account.TryTake)
+}
+
+// parseWaiting is parse for the time when memory is short: what can be written
+// leaves first.
+func (c *Conn) parseWaiting(frame []byte) (*Request, error) {
+	if !c.park() {
+		return nil, net.ErrClosed
+	}
+	defer c.unpark()
+	c.server.stats.MemoryWaits.Add(1)
+	c.favoured.Store(true)
+	r, err := c.parseWith(frame, func(n int64) bool { return c.account.Take(n, c.done) == nil })
+	if err == errShort { // only when the connection ended
+		err = net.ErrClosed
+	}
+	return r, err
+}
+
+func (c *Conn) parseWith(frame []byte, take func(int64) bool) (*Request, error) {
+	h, body, err := wire.ParseRequestHeader(frame, c.clientID)
+	if err != nil {
+		return nil, err
+	}
+	api, err := c.listener.options.Served.Admit(&h, c.listener.options.Scope)
+	if err != nil {
+		return nil, err
+	}
+	if !c.authenticated && api.BeforeAuth == 0 {
+		return nil, fmt.Errorf("%s before authentication", api.Name)
+	}
+	m, err := c.listener.options.Served.Measure(&h, body)
+	if err != nil {
+		return nil, err
+	}
+	r := &Request{Header: h, API: api, Arrived: c.in.arrived, Size: len(frame), conn: c, drain: c.drain}
+	r.charge = m.Memory + requestOverhead
+	if m.Aliases && !api.Batch {
+		r.charge += int64(len(body))
+	}
+	if !take(r.charge) {
+		return nil, errShort
+	}
+	switch {
+	case api.Batch:
+		r.buffer = c.in.buffer
+		r.buffer.Hold()
+	case m.Aliases:
+		body = bytes.Clone(body)
+	}
+	r.body = body
+	if r.Msg, err = wire.Decode(&h, body); err != nil {
+		r.release()
+		return nil, err
+	}
+	c.clientID = h.ClientID
+	return r, nil
+}
+
+// serveRun puts a run into the queue and gives it to the handler.
+func (c *Conn) serveRun(run []*Request) {
+	if c.favoured.Load() {
+		c.favoured.Store(false)
+		c.account.Yield()
+	}
+	at := c.server.options.Now()
+	for _, r := range run {
+		r.served = at
+		st := &c.server.stats.Requests[r.Header.Key]
+		st.Count.Add(1)
+		st.Bytes.Add(int64(r.Size))
+	}
+	if !c.enqueue(run) {
+		for _, r := range run {
+			r.release()
+		}
+		return
+	}
+	if !c.authenticated && kmsg.Key(run[0].Header.Key) != kmsg.ApiVersions {
+		c.listener.options.Authenticator.Authenticate(c, run[0])
+		c.authenticated = c.Principal() != ""
+		return
+	}
+	c.listener.options.Handler.Serve(c, run)
+	clear(run)
+}

@@ -1,0 +1,255 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Server owns listeners and their connections.
+type Server struct {
+	options   Options
+	log       *slog.Logger
+	stats     Stats
+	quota     *quota
+	listeners []*listener
+	closing   chan struct{}  // closed when the server stops accepting
+	running   sync.WaitGroup // every goroutine of the server
+
+	mu      sync.Mutex
+	conns   map[*Conn]struct{} // guarded by mu
+	swept   bool               // the janitor runs, guarded by mu
+	stopped bool               // guarded by mu
+}
+
+// Listen binds all listeners. Clients may connect from now on, but are accepted
+// only after Start. The server must be closed.
+func Listen(o Options) (*Server, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits), closing: make(chan struct{}), conns: map[*Conn]struct{}{}}
+	for _, lo := range o.Listeners {
+		l, err := s.bind(lo)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("listener %s: %w", lo.Name, err), s.Close())
+		}
+		s.listeners = append(s.listeners, l)
+		s.stats.Listeners = append(s.stats.Listeners, l.stats)
+	}
+	return s, nil
+}
+
+func (s *Server) bind(lo Listener) (*listener, error) {
+	config := net.ListenConfig{KeepAlive: -1} // set per connection
+	bound, err := config.Listen(context.Background(), "tcp", lo.Address)
+	if err != nil {
+		return nil, err
+	}
+	l := &listener{options: lo, server: s, socket: bound.(*net.TCPListener), stats: &ListenerStats{Name: lo.Name}}
+	if s.options.AcceptBacklog > 0 {
+		if err := setBacklog(l.socket, s.options.AcceptBacklog); err != nil {
+			return nil, errors.Join(err, l.socket.Close())
+		}
+	}
+	return l, nil
+}
+
+// Addr is the address that a listener is bound to; the zero value if there is no
+// such listener.
+func (s *Server) Addr(name string) netip.AddrPort {
+	for _, l := range s.listeners {
+		if l.options.Name == name {
+			return addrPort(l.socket.Addr())
+		}
+	}
+	return netip.AddrPort{}
+}
+
+// Stats are the server's counters.
+func (s *Server) Stats() *Stats { return &s.stats }
+
+// SetLimits replaces the limits. Connections that are there stay.
+func (s *Server) SetLimits(l Limits) { s.quota.setLimits(l) }
+
+// Start begins to accept on the named listeners, or on all that have not been
+// started when none is named.
+func (s *Server) Start(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return
+	}
+	if !s.swept {
+		s.swept = true
+		s.running.Go(s.sweep)
+	}
+	for _, l := range s.listeners {
+		if !l.started && (len(names) == 0 || slices.Contains(names, l.options.Name)) {
+			l.started = true
+			s.running.Go(l.accept)
+		}
+	}
+}
+
+// Shutdown stops accepting and reading, lets the requests that were read be
+// answered, and ends each connection after that; when ctx ends, it ends them all.
+// It returns when no goroutine of the server is left.
+func (s *Server) Shutdown(ctx context.Context) error {
+	conns, err := s.stopAccepting()
+	for _, c := range conns {
+		c.stop(nil)
+	}
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+	}
+	for _, c := range s.connections() {
+		c.close()
+	}
+	<-done
+	return errors.Join(err, ctx.Err())
+}
+
+// Close ends all connections at once.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func (s *Server) stopAccepting() ([]*Conn, error) {
+	s.mu.Lock()
+	first := !s.stopped
+	s.stopped = true
+	s.mu.Unlock()
+	var errs []error
+	if first {
+		close(s.closing)
+		for _, l := range s.listeners {
+			if err := l.socket.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("listener %s: %w", l.options.Name, err))
+			}
+		}
+	}
+	return s.connections(), errors.Join(errs...)
+}
+
+func (s *Server) connections() []*Conn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]*Conn, 0, len(s.conns))
+	for c := range s.conns {
+		list = append(list, c)
+	}
+	return list
+}
+
+// add starts a connection's goroutine; false if the server has stopped.
+func (s *Server) add(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		if err := c.transport.close(); err != nil {
+			s.log.Debug("closing a connection failed", "error", err)
+		}
+		return false
+	}
+	s.conns[c] = struct{}{}
+	c.listener.stats.Accepted.Add(1)
+	c.listener.stats.Open.Add(1)
+	s.running.Go(c.serve)
+	return true
+}
+
+// forget is the last that a connection's goroutine does.
+func (s *Server) forget(c *Conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	c.listener.stats.Open.Add(-1)
+	s.quota.leave(c.clientIP, c.listener)
+}
+
+// sleep waits, and returns false if the server stopped meanwhile.
+func (s *Server) sleep(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-s.closing:
+		return false
+	}
+}
+
+// sweep is the janitor: it ends connections that do nothing. One goroutine that
+// looks at all of them now and then is cheaper than a timer for each.
+func (s *Server) sweep() {
+	interval := s.options.StallTimeout
+	if s.options.IdleTimeout > 0 {
+		interval = min(interval, s.options.IdleTimeout)
+	}
+	interval = min(max(interval/8, 5*time.Millisecond), time.Second)
+	for s.sleep(interval) {
+		at := s.options.Now()
+		for _, c := range s.connections() {
+			if ends, reason := c.overdue(at, &s.options); ends {
+				c.setReason(reason)
+				c.close()
+			}
+		}
+	}
+}
+
+// overdue says whether a connection that has moved no byte for some time must
+// end, and why, if that is worth a line.
+func (c *Conn) overdue(at time.Time, o *Options) (ends bool, reason error) {
+	quiet := at.Sub(time.Unix(0, c.lastActive.Load()))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waitsForUs := c.head != nil && !c.writing || !c.parked && !c.writing
+	switch {
+	case c.parked && c.favoured.Load() && quiet > o.StallTimeout:
+		return true, fmt.Errorf("no byte of a request came for %v while others wait for memory", o.StallTimeout)
+	case o.IdleTimeout > 0 && quiet > o.IdleTimeout && !waitsForUs:
+		return true, nil
+	}
+	return false, nil
+}
+
+// closeIdlest ends the connection that has been quiet for the longest time on a
+// listener that is not protected; false if there is none.
+func (s *Server) closeIdlest(except *listener) bool {
+	var idlest *Conn
+	for _, c := range s.connections() {
+		if c.listener == except || c.listener.options.Protected {
+			continue
+		}
+		if idlest == nil || c.lastActive.Load() < idlest.lastActive.Load() {
+			idlest = c
+		}
+	}
+	if idlest == nil {
+		return false
+	}
+	idlest.setReason(errors.New("closed for a connection between nodes (max.connections)"))
+	idlest.close()
+	return true
+}
