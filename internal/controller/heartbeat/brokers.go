@@ -44,18 +44,15 @@ type broker struct {
 // NewBrokers returns a state without brokers.
 func NewBrokers() *Brokers { return &Brokers{byID: map[kafka.BrokerID]*broker{}} }
 
-// Register takes note of a registration or of its change of fencing.
+// Register takes note of a broker, or of a change of its fencing. A new
+// incarnation is removed first.
 func (b *Brokers) Register(id kafka.BrokerID, fenced bool) {
 	s := b.byID[id]
 	if s == nil {
 		s = &broker{metadataOffset: noOffset, shutdownOffset: noOffset}
 		b.byID[id] = s
 	}
-	offset := s.metadataOffset
-	if s.fenced == fenced {
-		offset = noOffset
-	}
-	b.Touch(id, fenced, offset)
+	b.Touch(id, fenced, s.metadataOffset)
 }
 
 // Remove forgets a broker.
