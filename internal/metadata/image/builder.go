@@ -22,7 +22,7 @@ type Builder struct {
 
 // NewBuilder begins with base, which stays as it is.
 func NewBuilder(base *Image) *Builder {
-	return &Builder{base: base, img: *base, owner: immut.NewOwner(), changes: newChanges()}
+	return &Builder{base: base, img: *base, owner: immut.NewOwner()}
 }
 
 // Base is the image that the builder began with.

@@ -2,6 +2,7 @@ package image
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"barnabas/internal/base/immut"
@@ -12,7 +13,7 @@ import (
 // Cluster are the nodes that have registered.
 type Cluster struct {
 	Brokers immut.Map[kafka.BrokerID, *Broker]
-	// Controllers are as their records said.
+	// Controllers are as their records said, with lists in order of name.
 	Controllers immut.Map[kafka.BrokerID, *metarec.RegisterControllerRecord]
 }
 
@@ -25,10 +26,10 @@ func (c *Cluster) Broker(id kafka.BrokerID) *Broker {
 // Broker is the registration of a broker.
 type Broker struct {
 	ID          kafka.BrokerID
-	Epoch       kafka.BrokerEpoch // the offset of the registration record
-	Incarnation kafka.UUID        // of the process
-	Endpoints   []metarec.BrokerEndpoint
-	Features    []metarec.SupportedFeature
+	Epoch       kafka.BrokerEpoch          // the offset of the registration record
+	Incarnation kafka.UUID                 // of the process
+	Endpoints   []metarec.BrokerEndpoint   // in order of name
+	Features    []metarec.SupportedFeature // in order of name
 	Rack        *string
 	Fenced      bool
 	// InControlledShutdown: it is about to stop, takes no new leaderships and
@@ -46,8 +47,8 @@ func brokerFrom(r *metarec.RegisterBrokerRecord) *Broker {
 		ID:                   r.BrokerID,
 		Epoch:                r.BrokerEpoch,
 		Incarnation:          r.IncarnationID,
-		Endpoints:            r.EndPoints,
-		Features:             r.Features,
+		Endpoints:            sortedEndpoints(r.EndPoints),
+		Features:             sortedFeatures(r.Features),
 		Rack:                 r.Rack,
 		Fenced:               r.Fenced,
 		InControlledShutdown: r.InControlledShutdown,
@@ -55,6 +56,23 @@ func brokerFrom(r *metarec.RegisterBrokerRecord) *Broker {
 		Directories:          r.LogDirs,
 		Cordoned:             r.CordonedLogDirs,
 	}
+}
+
+// controllerFrom is the record with its lists in order of name.
+func controllerFrom(r *metarec.RegisterControllerRecord) *metarec.RegisterControllerRecord {
+	c := *r
+	c.EndPoints, c.Features = sortedEndpoints(r.EndPoints), sortedFeatures(r.Features)
+	return &c
+}
+
+// sortedEndpoints and sortedFeatures put lists into order of name, for Apache Kafka
+// writes them in the order of hash maps.
+func sortedEndpoints(e []metarec.BrokerEndpoint) []metarec.BrokerEndpoint {
+	return slices.SortedStableFunc(slices.Values(e), func(a, b metarec.BrokerEndpoint) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func sortedFeatures(f []metarec.SupportedFeature) []metarec.SupportedFeature {
+	return slices.SortedStableFunc(slices.Values(f), func(a, b metarec.SupportedFeature) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // Active says whether the broker may lead: neither fenced nor about to stop.

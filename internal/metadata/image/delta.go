@@ -96,26 +96,28 @@ func (d *Delta) Partitions() iter.Seq[PartitionChange] {
 	}
 }
 
-// changes collects the keys of what a builder touched.
-type changes struct {
-	features    map[string]struct{}
-	brokers     map[kafka.BrokerID]struct{}
-	controllers map[kafka.BrokerID]struct{}
-	topics      map[kafka.UUID][]int32 // numbers of partitions, more than once perhaps
-	configs     map[ConfigResource]struct{}
-	quotas      map[QuotaKey]struct{}
-	acls        map[kafka.UUID]struct{}
-	scram       map[SCRAMKey]struct{}
-	tokens      map[string]struct{}
-	producerIDs bool
+// set is a set of keys; the zero set is empty.
+type set[K comparable] map[K]struct{}
+
+func (s *set[K]) add(k K) {
+	if *s == nil {
+		*s = set[K]{}
+	}
+	(*s)[k] = struct{}{}
 }
 
-func newChanges() changes {
-	return changes{
-		features: map[string]struct{}{}, brokers: map[kafka.BrokerID]struct{}{}, controllers: map[kafka.BrokerID]struct{}{},
-		topics: map[kafka.UUID][]int32{}, configs: map[ConfigResource]struct{}{}, quotas: map[QuotaKey]struct{}{},
-		acls: map[kafka.UUID]struct{}{}, scram: map[SCRAMKey]struct{}{}, tokens: map[string]struct{}{},
-	}
+// changes collects the keys of what a builder touched.
+type changes struct {
+	features    set[string]
+	brokers     set[kafka.BrokerID]
+	controllers set[kafka.BrokerID]
+	topics      map[kafka.UUID][]int32 // numbers of partitions, more than once perhaps
+	configs     set[ConfigResource]
+	quotas      set[QuotaKey]
+	acls        set[kafka.UUID]
+	scram       set[SCRAMKey]
+	tokens      set[string]
+	producerIDs bool
 }
 
 func (c *changes) any() bool {
@@ -123,14 +125,12 @@ func (c *changes) any() bool {
 		len(c.quotas)+len(c.acls)+len(c.scram)+len(c.tokens) > 0 || c.producerIDs
 }
 
-func (c *changes) touch(topic kafka.UUID) {
-	if _, ok := c.topics[topic]; !ok {
-		c.topics[topic] = nil
+// touch notes that partitions of the topic changed, or the topic as a whole.
+func (c *changes) touch(topic kafka.UUID, partitions ...int32) {
+	if c.topics == nil {
+		c.topics = map[kafka.UUID][]int32{}
 	}
-}
-
-func (c *changes) touchPartition(topic kafka.UUID, number int32) {
-	c.topics[topic] = append(c.topics[topic], number)
+	c.topics[topic] = append(c.topics[topic], partitions...)
 }
 
 // delta turns the keys into a Delta between the two images.

@@ -13,7 +13,7 @@ func (b *Builder) replayCluster(m metarec.Message) error {
 		b.setBroker(brokerFrom(r))
 	case *metarec.UnregisterBrokerRecord:
 		b.img.Cluster.Brokers.Delete(b.owner, r.BrokerID)
-		b.changes.brokers[r.BrokerID] = struct{}{}
+		b.changes.brokers.add(r.BrokerID)
 	case *metarec.FenceBrokerRecord:
 		return b.setFenced(r.ID, r.Epoch, true)
 	case *metarec.UnfenceBrokerRecord:
@@ -21,18 +21,18 @@ func (b *Builder) replayCluster(m metarec.Message) error {
 	case *metarec.BrokerRegistrationChangeRecord:
 		return b.changeBroker(r)
 	case *metarec.RegisterControllerRecord:
-		b.img.Cluster.Controllers.Set(b.owner, r.ControllerID, r)
-		b.changes.controllers[r.ControllerID] = struct{}{}
+		b.img.Cluster.Controllers.Set(b.owner, r.ControllerID, controllerFrom(r))
+		b.changes.controllers.add(r.ControllerID)
 	case *metarec.UnregisterControllerRecord:
 		b.img.Cluster.Controllers.Delete(b.owner, r.ControllerID)
-		b.changes.controllers[r.ControllerID] = struct{}{}
+		b.changes.controllers.add(r.ControllerID)
 	}
 	return nil
 }
 
 func (b *Builder) setBroker(br *Broker) {
 	b.img.Cluster.Brokers.Set(b.owner, br.ID, br)
-	b.changes.brokers[br.ID] = struct{}{}
+	b.changes.brokers.add(br.ID)
 }
 
 // registered returns a copy of the registration with that epoch.

@@ -25,7 +25,7 @@ func (b *Builder) replayFeature(r *metarec.FeatureLevelRecord) error {
 	default:
 		b.img.Features.Levels.Set(b.owner, r.Name, r.FeatureLevel)
 	}
-	b.changes.features[r.Name] = struct{}{}
+	b.changes.features.add(r.Name)
 	return nil
 }
 
@@ -45,7 +45,7 @@ func (b *Builder) replayConfig(r *metarec.ConfigRecord) {
 	} else {
 		b.img.Configs.byResource.Delete(b.owner, resource)
 	}
-	b.changes.configs[resource] = struct{}{}
+	b.changes.configs.add(resource)
 }
 
 func (b *Builder) replayQuota(r *metarec.ClientQuotaRecord) {
@@ -64,7 +64,7 @@ func (b *Builder) replayQuota(r *metarec.ClientQuotaRecord) {
 	} else {
 		b.img.Quotas.Delete(b.owner, key)
 	}
-	b.changes.quotas[key] = struct{}{}
+	b.changes.quotas.add(key)
 }
 
 // replayAccess replays what says who may do what.
@@ -72,26 +72,26 @@ func (b *Builder) replayAccess(m metarec.Message) error {
 	switch r := m.(type) {
 	case *metarec.AccessControlEntryRecord:
 		b.img.ACLs.Set(b.owner, r.ID, r)
-		b.changes.acls[r.ID] = struct{}{}
+		b.changes.acls.add(r.ID)
 	case *metarec.RemoveAccessControlEntryRecord:
 		if !b.img.ACLs.Delete(b.owner, r.ID) {
 			return fmt.Errorf("there is no ACL with id %s to remove", r.ID)
 		}
-		b.changes.acls[r.ID] = struct{}{}
+		b.changes.acls.add(r.ID)
 	case *metarec.UserScramCredentialRecord:
 		key := SCRAMKey{r.Mechanism, r.Name}
 		b.img.SCRAM.Set(b.owner, key, r)
-		b.changes.scram[key] = struct{}{}
+		b.changes.scram.add(key)
 	case *metarec.RemoveUserScramCredentialRecord:
 		key := SCRAMKey{r.Mechanism, r.Name}
 		b.img.SCRAM.Delete(b.owner, key)
-		b.changes.scram[key] = struct{}{}
+		b.changes.scram.add(key)
 	case *metarec.DelegationTokenRecord:
 		b.img.Tokens.Set(b.owner, r.TokenID, r)
-		b.changes.tokens[r.TokenID] = struct{}{}
+		b.changes.tokens.add(r.TokenID)
 	case *metarec.RemoveDelegationTokenRecord:
 		b.img.Tokens.Delete(b.owner, r.TokenID)
-		b.changes.tokens[r.TokenID] = struct{}{}
+		b.changes.tokens.add(r.TokenID)
 	default:
 		return fmt.Errorf("a record %s cannot stand here", m.Type())
 	}

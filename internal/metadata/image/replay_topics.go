@@ -71,7 +71,7 @@ func (b *Builder) setPartition(r *metarec.PartitionRecord) error {
 		b.img.Topics.partitions++
 	}
 	*place = p
-	b.changes.touchPartition(r.TopicID, r.PartitionID)
+	b.changes.touch(r.TopicID, r.PartitionID)
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (b *Builder) changePartition(r *metarec.PartitionChangeRecord) error {
 		return err
 	}
 	*t.place(b.owner, r.PartitionID) = p
-	b.changes.touchPartition(r.TopicID, r.PartitionID)
+	b.changes.touch(r.TopicID, r.PartitionID)
 	return nil
 }
 
@@ -105,7 +105,7 @@ func (b *Builder) removeTopic(r *metarec.RemoveTopicRecord) error {
 	b.changes.touch(t.ID)
 	resource := ConfigResource{Type: TopicResource, Name: t.Name}
 	if b.img.Configs.byResource.Delete(b.owner, resource) {
-		b.changes.configs[resource] = struct{}{}
+		b.changes.configs.add(resource)
 	}
 	return nil
 }
