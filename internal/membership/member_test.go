@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"barnabas/internal/base/clock"
 	"barnabas/internal/kafka"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -15,58 +16,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// clock is time that a test moves.
-type clock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers map[int]timer
-	next   int
-}
-
-type timer struct {
-	at time.Time
-	f  func()
-}
-
-func newClock() *clock { return &clock{now: time.Unix(1_000_000, 0), timers: map[int]timer{}} }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) AfterFunc(d time.Duration, f func()) func() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	id := c.next
-	c.next++
-	c.timers[id] = timer{c.now.Add(d), f}
-	return func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		_, ok := c.timers[id]
-		delete(c.timers, id)
-		return ok
-	}
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	var due []func()
-	for id, t := range c.timers {
-		if !t.at.After(c.now) {
-			due = append(due, t.f)
-			delete(c.timers, id)
-		}
-	}
-	c.mu.Unlock()
-	for _, f := range due {
-		f()
-	}
-}
 
 // controller answers registrations and heartbeats at once, as one in the same
 // process does that has nothing else to do.
@@ -110,7 +59,7 @@ func closed(ch <-chan struct{}) bool {
 	}
 }
 
-func start(c *controller, cl *clock) *Member {
+func start(c *controller, cl *clock.Manual) *Member {
 	return Start(Options{
 		ID: 1, ClusterID: "c", LogDirs: []kafka.UUID{dirID(1)}, PreviousEpoch: kafka.NoBrokerEpoch,
 		HeartbeatInterval: 2 * time.Second, InitialRegistrationTimeout: time.Minute, DirFailureTimeout: 30 * time.Second,
@@ -119,7 +68,7 @@ func start(c *controller, cl *clock) *Member {
 }
 
 func TestStartNeedsNoTimer(t *testing.T) {
-	c, cl := &controller{fenced: true}, newClock()
+	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	defer m.Close()
 	m.Ready()
@@ -136,7 +85,7 @@ func TestStartNeedsNoTimer(t *testing.T) {
 	if c.heartbeats != before {
 		t.Fatal("a running broker sends a heartbeat for each metadata batch")
 	}
-	cl.advance(2 * time.Second)
+	cl.Advance(2 * time.Second)
 	if c.heartbeats != before+1 {
 		t.Fatalf("%d heartbeats after the interval, want %d", c.heartbeats, before+1)
 	}
@@ -148,11 +97,11 @@ func TestStartNeedsNoTimer(t *testing.T) {
 }
 
 func TestRegistrationTimeoutIsAFailure(t *testing.T) {
-	c, cl := &controller{err: errors.New("nobody there")}, newClock()
+	c, cl := &controller{err: errors.New("nobody there")}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	defer m.Close()
 	for range 70 {
-		cl.advance(time.Second)
+		cl.Advance(time.Second)
 	}
 	if !closed(m.Stopped()) || m.Failure() == "" || closed(m.Unfenced()) {
 		t.Fatalf("state %v, failure %q", m.State(), m.Failure())
@@ -163,21 +112,21 @@ func TestRegistrationTimeoutIsAFailure(t *testing.T) {
 }
 
 func TestCloseIsFinal(t *testing.T) {
-	c, cl := &controller{fenced: true}, newClock()
+	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	m.Close()
 	m.Close()
 	before := c.heartbeats
 	m.Ready()
 	m.MetadataApplied(Metadata{Offset: 99})
-	cl.advance(time.Hour)
+	cl.Advance(time.Hour)
 	if c.heartbeats != before || !closed(m.Stopped()) {
 		t.Fatal("heartbeats after Close")
 	}
 }
 
 func TestInputsFromManyGoroutines(t *testing.T) {
-	c, cl := &controller{fenced: true}, newClock()
+	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -247,7 +196,7 @@ func size(r *kmsg.AssignReplicasToDirsRequest) (n int) {
 }
 
 func TestAssignmentsRideTogether(t *testing.T) {
-	c, cl := &dirController{}, newClock()
+	c, cl := &dirController{}, clock.NewManual(time.Unix(1_000_000, 0))
 	valid := true
 	a := NewAssignments(AssignmentOptions{ID: 1, Epoch: func() kafka.BrokerEpoch { return 7 }, Controller: c,
 		Valid: func(Replica, kafka.UUID) bool { return valid }, Clock: cl, Log: slog.New(slog.DiscardHandler)})
@@ -279,14 +228,14 @@ func TestAssignmentsRideTogether(t *testing.T) {
 	if len(c.requests) != 0 {
 		t.Fatal("repeated at once")
 	}
-	cl.advance(firstAssignRetry)
+	cl.Advance(firstAssignRetry)
 	c.answer(nil, map[int32]kafka.ErrorCode{2: kafka.ErrNotController})
 	if a.Pending() != 1 || len(c.requests) != 0 {
 		t.Fatalf("%d pending", a.Pending())
 	}
 	// Meanwhile it moved: the newer directory counts.
 	assign(2, 6)
-	cl.advance(2 * firstAssignRetry)
+	cl.Advance(2 * firstAssignRetry)
 	if got := fmt.Sprint(c.requests[0].Directories[0].ID[15]); got != "6" {
 		t.Fatalf("told directory %s", got)
 	}
