@@ -53,7 +53,8 @@ type Compression struct {
 // needs the memory of a chunk, not of the batch.
 type decoder interface {
 	// next returns the next chunk, which is never empty and is valid until
-	// the next call. io.EOF says that the stream has ended as it should.
+	// the next call. io.EOF says that the stream has ended as it should, and
+	// says so again when asked again.
 	next() ([]byte, error)
 	// free gives the decoder back to its pool.
 	free()
@@ -137,7 +138,8 @@ const (
 	maxPooled = 1 << 20
 )
 
-// corruptStream makes an error of a codec an error of this package.
+// corruptStream makes an error of a codec an error of this package. It hides the
+// error itself, since some wrap io.EOF, which means something else here.
 func corruptStream(c Codec, err error) error {
-	return fmt.Errorf("%w: %s stream: %w", ErrCorrupt, c, err)
+	return fmt.Errorf("%w: %s stream: %v", ErrCorrupt, c, err)
 }

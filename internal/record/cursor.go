@@ -123,7 +123,8 @@ func (c *cursor) timestampOf(f *bodyFields) kafka.TimestampMs {
 // read reads the next record of a v2 batch. The way through the middle is the
 // record that lies in one piece, which is every record of a plain batch.
 func (c *cursor) read(f *bodyFields, r *Record) error {
-	size, n := varint32(c.buf)
+	u, n := uvarint32(c.buf)
+	size := unzigzag32(u)
 	if n > 0 {
 		c.buf = c.buf[n:]
 	} else {
@@ -154,44 +155,39 @@ func (c *cursor) read(f *bodyFields, r *Record) error {
 	return parseBody(body, f, r)
 }
 
-// skimBody is parseBody for those who want no key, value or header.
+// skimBody is parseBody for those who want no key, value or header. It is the
+// inner loop of every Produce request, and written out for that reason.
 func skimBody(b []byte, f *bodyFields) error {
 	if len(b) == 0 {
 		return errBody("empty record")
 	}
-	rest, err := parseDeltas(b[1:], f)
-	if err != nil {
-		return err
+	b = b[1:]
+	ts, n := uvarint64(b)
+	if n <= 0 {
+		return errBody("bad timestamp delta")
 	}
-	if f.keySize, rest, err = cutField(rest); err != nil {
-		return err
+	b = b[n:]
+	off, n := uvarint32(b)
+	if n <= 0 {
+		return errBody("bad offset delta")
 	}
-	if f.valueSize, rest, err = cutField(rest); err != nil {
-		return err
+	b = b[n:]
+	f.timestampDelta, f.offsetDelta = unzigzag64(ts), unzigzag32(off)
+	var ok bool
+	if f.keySize, b, ok = passField(b); !ok {
+		return errBody("key ends after the record")
 	}
-	if len(rest) == 1 && rest[0] == 0 {
+	if f.valueSize, b, ok = passField(b); !ok {
+		return errBody("value ends after the record")
+	}
+	if len(b) == 1 && b[0] == 0 {
 		return nil // no headers: nearly always
 	}
-	count, n := varint32(rest)
-	if n <= 0 || count < 0 || int(count) > len(rest)-n {
+	count, n := varint32(b)
+	if n <= 0 || count < 0 || int(count) > len(b)-n {
 		return errBody("impossible number of headers")
 	}
-	return checkHeaders(rest[n:], count)
-}
-
-// cutField cuts a length and as many bytes off.
-func cutField(b []byte) (size int32, rest []byte, err error) {
-	size, n := varint32(b)
-	if n <= 0 {
-		return 0, nil, errBody("bad field length")
-	}
-	if size < 0 {
-		return -1, b[n:], nil
-	}
-	if int(size) > len(b)-n {
-		return 0, nil, errBody("field ends after the record")
-	}
-	return size, b[n+int(size):], nil
+	return checkHeaders(b[n:], count)
 }
 
 // skim is skimBody for a record that lies across chunks: its key and value are

@@ -11,43 +11,42 @@ import (
 // gzipDecoder reads as java.util.zip.GZIPInputStream does: members may follow
 // one another, and what follows the last one and is no member is ignored.
 type gzipDecoder struct {
-	src  source
-	zr   gzip.Reader
-	open bool
-	buf  [chunkSize]byte
+	src   source
+	zr    gzip.Reader
+	begun bool // the first member has been opened
+	open  bool // a member is being read
+	buf   [chunkSize]byte
 }
 
 var gzipDecoders = sync.Pool{New: func() any { return new(gzipDecoder) }}
 
 func newGzipDecoder(src []byte) *gzipDecoder {
 	d := gzipDecoders.Get().(*gzipDecoder)
-	d.src.b = src
-	d.open = false
+	d.src.b, d.begun, d.open = src, false, false
 	return d
 }
 
 func (d *gzipDecoder) next() ([]byte, error) {
-	first := !d.open
 	for {
 		if !d.open {
 			if err := d.zr.Reset(&d.src); err != nil {
-				if !first {
+				d.src.b = nil
+				if d.begun {
 					return nil, io.EOF
 				}
 				return nil, corruptStream(Gzip, err)
 			}
 			d.zr.Multistream(false)
-			d.open = true
+			d.begun, d.open = true, true
 		}
 		n, err := d.zr.Read(d.buf[:])
 		if n > 0 {
 			// An error that came with bytes comes again without them.
 			return d.buf[:n], nil
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			d.open, first = false, false
-		case err != nil:
+		if errors.Is(err, io.EOF) {
+			d.open = false
+		} else if err != nil {
 			return nil, corruptStream(Gzip, err)
 		}
 	}

@@ -50,23 +50,13 @@ func (h Headers) All() iter.Seq2[[]byte, []byte] {
 		raw := h.raw
 		for range h.count {
 			var key, value []byte
-			key, raw = cutBytes(raw)
-			value, raw = cutBytes(raw)
+			key, raw, _ = parseField(raw) // MakeHeaders or checkHeaders has been there
+			value, raw, _ = parseField(raw)
 			if !yield(key, value) {
 				return
 			}
 		}
 	}
-}
-
-// cutBytes cuts a length and its bytes off b, which has been checked before.
-func cutBytes(b []byte) (field, rest []byte) {
-	size, n := varint32(b)
-	b = b[n:]
-	if size < 0 {
-		return nil, b
-	}
-	return b[:size:size], b[size:]
 }
 
 // appendBytes appends a length, -1 for nil, and the bytes.
@@ -123,11 +113,12 @@ func parseBody(b []byte, f *bodyFields, r *Record) error {
 	if err != nil {
 		return err
 	}
-	if r.Key, f.keySize, rest, err = parseBytes(rest); err != nil {
-		return err
+	var ok bool
+	if r.Key, rest, ok = parseField(rest); !ok {
+		return errBody("key ends after the record")
 	}
-	if r.Value, f.valueSize, rest, err = parseBytes(rest); err != nil {
-		return err
+	if r.Value, rest, ok = parseField(rest); !ok {
+		return errBody("value ends after the record")
 	}
 	count, n := varint32(rest)
 	if n <= 0 || count < 0 || int(count) > len(rest)-n {
@@ -151,34 +142,45 @@ func parseDeltas(b []byte, f *bodyFields) (rest []byte, err error) {
 	return b[n:], nil
 }
 
-// parseBytes reads a length and its bytes; every negative length is null.
-func parseBytes(b []byte) (field []byte, size int32, rest []byte, err error) {
-	size, n := varint32(b)
+// passField passes over a length and as many bytes. Every negative length is
+// null, and given as -1.
+func passField(b []byte) (size int32, rest []byte, ok bool) {
+	u, n := uvarint32(b)
 	if n <= 0 {
-		return nil, 0, nil, errBody("bad field length")
+		return 0, nil, false
 	}
 	b = b[n:]
-	if size < 0 {
-		return nil, -1, b, nil
+	if size = unzigzag32(u); size < 0 {
+		return -1, b, true
 	}
 	if int(size) > len(b) {
-		return nil, 0, nil, errBody("field ends after the record")
+		return 0, nil, false
 	}
-	return b[:size:size], size, b[size:], nil
+	return size, b[size:], true
+}
+
+// parseField is passField for those who want the bytes.
+func parseField(b []byte) (field, rest []byte, ok bool) {
+	size, rest, ok := passField(b)
+	if size < 0 || !ok {
+		return nil, rest, ok
+	}
+	end := len(b) - len(rest)
+	return b[end-int(size) : end : end], rest, true
 }
 
 // checkHeaders checks that b is exactly count headers.
 func checkHeaders(b []byte, count int32) error {
 	for range count {
-		key, _, rest, err := parseBytes(b)
-		if err != nil {
-			return err
+		keySize, rest, ok := passField(b)
+		if !ok {
+			return errBody("header ends after the record")
 		}
-		if key == nil {
+		if keySize < 0 {
 			return errBody("null header key")
 		}
-		if _, _, b, err = parseBytes(rest); err != nil {
-			return err
+		if _, b, ok = passField(rest); !ok {
+			return errBody("header ends after the record")
 		}
 	}
 	if len(b) > 0 {

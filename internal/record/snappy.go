@@ -19,11 +19,14 @@ const (
 	snappyBlockSize = 32 << 10
 )
 
-var errSnappyChunk = errors.New("impossible chunk")
+var (
+	errSnappyChunk   = errors.New("impossible chunk")
+	errSnappyVersion = errors.New("unsupported version")
+)
 
 // snappyDecoder reads as SnappyInputStream does: a stream without the header is
-// one bare block, headers may come again between chunks, and less than a length
-// at the end is ignored.
+// one bare block, headers may come again between chunks (and only there is their
+// version looked at), and less than a length at the end is ignored.
 type snappyDecoder struct {
 	src   []byte
 	begun bool
@@ -62,6 +65,9 @@ func (d *snappyDecoder) next() ([]byte, error) {
 			}
 			if !hasSnappyHeader(d.src) {
 				return nil, io.EOF
+			}
+			if int32(binary.BigEndian.Uint32(d.src[snappyMagicSize:])) < 1 {
+				return nil, corruptStream(Snappy, errSnappyVersion)
 			}
 			d.src = d.src[len(snappyHeader):]
 			continue

@@ -69,6 +69,9 @@ func (s *stream) more() error {
 // need makes sure that n bytes are at hand in one piece. io.ErrUnexpectedEOF
 // says that the stream ends before; then all that is left is at hand.
 func (s *stream) need(n int) error {
+	if err := s.more(); err != nil {
+		return endsEarly(err)
+	}
 	if len(s.buf) >= n {
 		return nil
 	}
@@ -78,18 +81,23 @@ func (s *stream) need(n int) error {
 	// buf may lie inside carry: append moves it to the front.
 	s.carry = append(s.carry[:0], s.buf...)
 	for len(s.carry) < n {
-		chunk, err := s.dec.next()
-		if err != nil {
+		s.buf = nil
+		if err := s.more(); err != nil {
 			s.buf = s.carry
-			if errors.Is(err, io.EOF) {
-				return io.ErrUnexpectedEOF
-			}
-			return err
+			return endsEarly(err)
 		}
-		s.carry = append(s.carry, chunk...)
+		s.carry = append(s.carry, s.buf...)
 	}
 	s.buf = s.carry
 	return nil
+}
+
+// endsEarly turns the end of the stream into one that comes too early.
+func endsEarly(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 // skip passes n bytes over, without joining them.
@@ -99,10 +107,7 @@ func (s *stream) skip(n int) error {
 		n -= len(s.buf)
 		s.buf = nil
 		if err := s.more(); err != nil {
-			if errors.Is(err, io.EOF) {
-				return io.ErrUnexpectedEOF
-			}
-			return err
+			return endsEarly(err)
 		}
 	}
 	s.buf = s.buf[n:]
@@ -111,32 +116,23 @@ func (s *stream) skip(n int) error {
 
 // varint32 reads an int that may lie across two chunks.
 func (s *stream) varint32() (int32, error) {
-	v, n := varint32(s.buf)
-	if n == 0 {
-		if err := s.need(maxVarint32); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, err
-		}
-		v, n = varint32(s.buf)
-	}
-	switch {
-	case n == 0:
-		return 0, io.ErrUnexpectedEOF
-	case n < 0:
-		return 0, errBody("number too long")
-	}
-	s.buf = s.buf[n:]
-	s.passed += n
-	return v, nil
+	u, err := s.varint(maxVarint32)
+	return unzigzag32(uint32(u)), err
 }
 
 // varint64 reads a long that may lie across two chunks.
 func (s *stream) varint64() (int64, error) {
-	v, n := varint64(s.buf)
+	u, err := s.varint(maxVarint64)
+	return unzigzag64(u), err
+}
+
+func (s *stream) varint(limit int) (uint64, error) {
+	u, n := longVarint(s.buf, limit)
 	if n == 0 {
-		if err := s.need(maxVarint64); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := s.need(limit); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return 0, err
 		}
-		v, n = varint64(s.buf)
+		u, n = longVarint(s.buf, limit)
 	}
 	switch {
 	case n == 0:
@@ -146,5 +142,5 @@ func (s *stream) varint64() (int64, error) {
 	}
 	s.buf = s.buf[n:]
 	s.passed += n
-	return v, nil
+	return u, nil
 }

@@ -61,8 +61,8 @@ type Validated struct {
 // Refusal says why a batch is not appended.
 type Refusal struct {
 	Code kafka.ErrorCode
-	// Message is the error message of the Produce answer. Apache sends one only
-	// with record errors; empty means null.
+	// Message is the error message of the Produce answer. Apache sends one with
+	// record errors and with impossible headers; empty means null.
 	Message string
 	// RecordErrors are the records that are at fault, if it is single records.
 	RecordErrors []RecordError
@@ -99,6 +99,10 @@ func Validate(raw []byte, o *ValidateOptions) (Validated, *Refusal) {
 	if refusal := checkBatch(batch, o); refusal != nil {
 		return Validated{}, refusal
 	}
+	if hasWideWindow(batch.Codec(), batch.Payload()) {
+		wideWindows.Lock()
+		defer wideWindows.Unlock()
+	}
 	v := validators.Get().(*validator)
 	defer v.release()
 	v.opts, v.batch = o, batch
@@ -112,13 +116,8 @@ func onlyBatch(raw []byte, o *ValidateOptions) (Batch, *Refusal) {
 	switch {
 	case errors.Is(err, ErrShort):
 		return nil, refuse(kafka.ErrInvalidRecord, "Produce requests with version %d must have at least one record batch per partition", o.Version)
-	case errors.Is(err, ErrBadMagic):
-		if _, magic, e := entrySize(raw); e == nil {
-			return nil, refuse(kafka.ErrInvalidRecord, "Produce requests with version %d are only allowed to contain record batches with magic version 2, not %d", o.Version, magic)
-		}
-		return nil, refuse(kafka.ErrCorruptMessage, "%v", err)
 	case err != nil:
-		return nil, refuse(kafka.ErrCorruptMessage, "%v", err)
+		return nil, badHeader(raw, o, err)
 	}
 	if o.Origin == OriginClient && o.Version < 7 && batch.Codec() == Zstd {
 		return nil, refuse(kafka.ErrUnsupportedCompressionType, "Produce requests with version %d are not allowed to use ZStandard compression", o.Version)
@@ -130,6 +129,29 @@ func onlyBatch(raw []byte, o *ValidateOptions) (Batch, *Refusal) {
 		return nil, refuse(kafka.ErrCorruptMessage, "%v", err)
 	}
 	return nil, refuse(kafka.ErrInvalidRecord, "Produce requests with version %d are only allowed to contain exactly one record batch per partition", o.Version)
+}
+
+// badHeader says what is wrong with raw, from which Next could cut no batch.
+// Apache finds impossible lengths and magics before it looks at partitions, and
+// so sends the texts of those.
+func badHeader(raw []byte, o *ValidateOptions, err error) *Refusal {
+	length, magic := Batch(raw).i32(posLength), int8(0)
+	if len(raw) > posMagic {
+		magic = int8(raw[posMagic])
+	}
+	var r *Refusal
+	switch {
+	case length < minLegacyLength:
+		r = refuse(kafka.ErrCorruptMessage, "Record size %d is less than the minimum record overhead (%d)", length, minLegacyLength)
+	case magic < 0 || magic > MagicV2:
+		r = refuse(kafka.ErrCorruptMessage, "Invalid magic found in record: %d", magic)
+	case magic < MagicV2:
+		return refuse(kafka.ErrInvalidRecord, "Produce requests with version %d are only allowed to contain record batches with magic version 2", o.Version)
+	default:
+		return refuse(kafka.ErrCorruptMessage, "%v", err)
+	}
+	r.Message = r.Reason
+	return r
 }
 
 // checkBatch checks all that can be seen without the records.
@@ -184,6 +206,10 @@ type validator struct {
 	maxTimestamp kafka.TimestampMs
 }
 
+// wideWindows lets one batch at a time have a window of more than the usual size:
+// a frame of twenty bytes may ask for 128 MiB.
+var wideWindows sync.Mutex
+
 var validators = sync.Pool{New: func() any { return new(validator) }}
 
 func (v *validator) release() {
@@ -196,7 +222,7 @@ func (v *validator) release() {
 func (v *validator) run() (Validated, *Refusal) {
 	o := v.opts
 	v.consecutive, v.maxTimestamp = true, kafka.NoTimestamp
-	v.walker.MaxRecordSize, v.iterator.MaxRecordSize = o.MaxRecordSize, o.MaxRecordSize
+	v.walker.MaxRecordSize, v.iterator.MaxRecordSize = o.MaxRecordSize, o.maxRebuiltRecord()
 	target := Compression{Codec: v.batch.Codec()}
 	if o.Recompress != nil && o.Recompress.Codec != target.Codec && !v.plainControl() {
 		return v.rebuild(*o.Recompress, v.checkRecord)
@@ -354,14 +380,26 @@ func (v *validator) rebuild(target Compression, check recordCheck) (Validated, *
 	return Validated{Batch: batch, MaxTimestamp: batch.MaxTimestamp(), AppendTime: o.appendTime(), Rebuilt: true}, nil
 }
 
-// tooLargeForSure is a size from which on a batch is not worth building further:
-// a small request must not unpack to an arbitrarily large answer in memory.
-func tooLargeForSure(limit int) int {
-	if limit > math.MaxInt32/2 {
-		return math.MaxInt32
+// A walk passes over what it unpacks, but a rebuild holds a record and its new
+// batch in memory, so a small request must not unpack to an arbitrarily large
+// one. rebuildRatio is how many times max.message.bytes it may, and rebuildFloor
+// what it may in any case.
+const (
+	rebuildRatio = 16
+	rebuildFloor = 16 << 20
+)
+
+// maxRebuiltRecord is MaxRecordSize for records that are to be written anew.
+func (o *ValidateOptions) maxRebuiltRecord() int {
+	limit := max(min(o.MaxMessageBytes, math.MaxInt32/rebuildRatio)*rebuildRatio, rebuildFloor)
+	if o.MaxRecordSize > 0 {
+		limit = min(limit, o.MaxRecordSize)
 	}
-	return 2 * limit
+	return limit
 }
+
+// tooLargeForSure is a size from which on a batch is not worth building further.
+func tooLargeForSure(limit int) int { return min(limit, math.MaxInt32/2) * 2 }
 
 func (v *validator) tooLargeForSegment(size int) *Refusal {
 	return refuse(kafka.ErrRecordListTooLarge, "Message batch size is %d bytes in append to partition %s, which exceeds the maximum configured segment size of %d.", size, v.opts.Partition, v.opts.SegmentBytes)

@@ -8,39 +8,78 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// zstdMaxWindow is the largest window that Apache's decoder accepts.
-const zstdMaxWindow = 128 << 20
+const (
+	// zstdMaxWindow is the largest window that Apache's decoder accepts.
+	zstdMaxWindow = 128 << 20
+	// zstdUsualWindow is the largest that levels below 20 name. Decoders for wider
+	// ones are not kept.
+	zstdUsualWindow = 8 << 20
+	// zstdSmall is the size of a stream that is tried in one go, with room for
+	// zstdRoom bytes, before it is read through a window. That is faster, and
+	// needs no window, of which a Java producer's frames name 2 MiB even where
+	// they hold a hundred bytes.
+	zstdSmall = 32 << 10
+	zstdRoom  = 256 << 10
+)
 
-// zstdDecoder streams through a window, whose size the frame names. Its memory
-// is that of the window, whatever the frame unpacks to.
+// zstdDecoder unpacks small streams whole, if what comes out is small as well,
+// and others through a window, whose size the frame names: then its memory is
+// that of the window, whatever the frame unpacks to.
 type zstdDecoder struct {
-	src source
-	zr  *zstd.Decoder
-	buf [chunkSize]byte
+	src    source
+	zr     *zstd.Decoder
+	wide   bool
+	stream bool
+	buf    []byte
 }
 
 var zstdDecoders sync.Pool
 
-func newZstdDecoder(src []byte) (*zstdDecoder, error) {
-	d, ok := zstdDecoders.Get().(*zstdDecoder)
-	if !ok {
-		zr, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxWindow(zstdMaxWindow), zstd.WithDecodeBuffersBelow(0))
-		if err != nil {
-			return nil, err
-		}
-		d = &zstdDecoder{zr: zr}
+// hasWideWindow says whether the payload of a batch opens with a zstd frame that
+// needs more memory than is kept in pools. Frames behind the first are not asked;
+// they may not have wider windows than its kind.
+func hasWideWindow(c Codec, payload []byte) bool {
+	if c != Zstd {
+		return false
 	}
-	d.src.b = src
-	if err := d.zr.Reset(&d.src); err != nil {
+	var h zstd.Header
+	if h.Decode(payload) != nil {
+		return false
+	}
+	if h.SingleSegment {
+		return h.FrameContentSize > zstdUsualWindow
+	}
+	return h.WindowSize > zstdUsualWindow
+}
+
+func newZstdDecoder(src []byte) (*zstdDecoder, error) {
+	wide, window := hasWideWindow(Zstd, src), uint64(zstdUsualWindow)
+	if wide {
+		window = zstdMaxWindow
+	} else if d, ok := zstdDecoders.Get().(*zstdDecoder); ok {
+		d.src.b, d.stream = src, false
+		return d, nil
+	}
+	zr, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxWindow(window), zstd.WithDecodeBuffersBelow(0), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
 		return nil, err
 	}
-	return d, nil
+	return &zstdDecoder{src: source{src}, zr: zr, wide: wide, buf: make([]byte, zstdRoom)}, nil
 }
 
 func (d *zstdDecoder) next() ([]byte, error) {
+	if !d.stream {
+		if chunk, err := d.unpackSmall(); !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			return chunk, err
+		}
+		if err := d.zr.Reset(&d.src); err != nil {
+			return nil, err
+		}
+		d.stream = true
+	}
 	for {
-		n, err := d.zr.Read(d.buf[:])
+		n, err := d.zr.Read(d.buf[:chunkSize])
 		if n > 0 {
 			return d.buf[:n], nil
 		}
@@ -53,10 +92,32 @@ func (d *zstdDecoder) next() ([]byte, error) {
 	}
 }
 
+// unpackSmall unpacks all that is left, or says zstd.ErrDecoderSizeExceeded.
+func (d *zstdDecoder) unpackSmall() ([]byte, error) {
+	if len(d.src.b) > zstdSmall {
+		return nil, zstd.ErrDecoderSizeExceeded
+	}
+	chunk, err := d.zr.DecodeAll(d.src.b, d.buf[:0])
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded):
+		return nil, err
+	case err != nil:
+		return nil, corruptStream(Zstd, err)
+	case len(chunk) == 0:
+		return nil, io.EOF
+	}
+	d.src.b = nil
+	return chunk, nil
+}
+
 func (d *zstdDecoder) free() {
 	d.src.b = nil
+	if d.wide {
+		d.zr.Close()
+		return
+	}
 	if err := d.zr.Reset(nil); err != nil {
-		return // closed: never by us, and no longer of use
+		return // only a closed one refuses, which nobody can use again
 	}
 	zstdDecoders.Put(d)
 }
