@@ -87,12 +87,12 @@ func (a *Apache) ToolWithInput(input, name string, args ...string) (Output, erro
 	}
 	cmd := a.java("512m", "WARN", fastStart, append([]string{class}, args...)...)
 	cmd.Stdin = strings.NewReader(input)
-	return run(cmd)
+	return Run(cmd)
 }
 
 // JavaFile runs a single-file Java program with Kafka on the class path.
 func (a *Apache) JavaFile(file string, args ...string) (Output, error) {
-	return run(a.java("1g", "WARN", nil, append([]string{file}, args...)...))
+	return Run(a.java("1g", "WARN", nil, append([]string{file}, args...)...))
 }
 
 var toolClasses = map[string]string{
@@ -111,7 +111,7 @@ var toolClasses = map[string]string{
 func (a *Apache) flavor() flavor { return a }
 
 func (a *Apache) format(n *Node, clusterID string) error {
-	out, err := run(a.java("256m", "WARN", fastStart, toolClasses["storage"],
+	out, err := Run(a.java("256m", "WARN", fastStart, toolClasses["storage"],
 		"format", "-t", clusterID, "-c", n.Properties(), "--standalone"))
 	if err == nil && out.Exit != 0 {
 		err = fmt.Errorf("Apache's storage format: exit %d: %s%s", out.Exit, out.Stdout, out.Stderr)

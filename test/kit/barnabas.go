@@ -49,7 +49,7 @@ func moduleRoot() (string, error) {
 
 // Tool runs a command of ours and returns what it printed.
 func (b *Barnabas) Tool(args ...string) (Output, error) {
-	return run(exec.Command(b.Binary, args...))
+	return Run(exec.Command(b.Binary, args...))
 }
 
 func (b *Barnabas) flavor() flavor { return b }

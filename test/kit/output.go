@@ -12,8 +12,8 @@ type Output struct {
 	Exit           int
 }
 
-// run runs cmd to its end. A non-zero exit is not an error.
-func run(cmd *exec.Cmd) (Output, error) {
+// Run runs cmd to its end. A non-zero exit is not an error.
+func Run(cmd *exec.Cmd) (Output, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
