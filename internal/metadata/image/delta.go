@@ -172,3 +172,29 @@ func compareChanges(a, b TopicChange) int {
 	return cmp.Or(cmp.Compare(a.Topic().Name, b.Topic().Name), cmp.Compare(deletedFirst(a), deletedFirst(b)),
 		compareUUID(a.Topic().ID, b.Topic().ID))
 }
+
+// Merge is the delta from the old image of a to the new one of b, where b follows a.
+func Merge(a, b *Delta) *Delta {
+	var c changes
+	for _, d := range []*Delta{a, b} {
+		addAll(&c.features, d.Features)
+		addAll(&c.brokers, d.Brokers)
+		addAll(&c.controllers, d.Controllers)
+		addAll(&c.configs, d.Configs)
+		addAll(&c.quotas, d.Quotas)
+		addAll(&c.acls, d.ACLs)
+		addAll(&c.scram, d.SCRAM)
+		addAll(&c.tokens, d.Tokens)
+		c.producerIDs = c.producerIDs || d.ProducerIDs
+		for i := range d.Topics {
+			c.touch(d.Topics[i].Topic().ID, d.Topics[i].numbers...)
+		}
+	}
+	return c.delta(a.Old, b.New)
+}
+
+func addAll[K comparable](s *set[K], keys []K) {
+	for _, k := range keys {
+		s.add(k)
+	}
+}

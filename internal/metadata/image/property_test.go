@@ -117,6 +117,7 @@ func TestDeltasNameEveryDifference(t *testing.T) {
 		serial := 0
 		type kept struct{ img, copy *Image }
 		var images []kept
+		var merged *Delta // all deltas so far as one
 		for range rapid.IntRange(1, 8).Draw(t, "images") {
 			b := NewBuilder(img)
 			// Without the feature, snapshots leave the eligible replicas out.
@@ -134,6 +135,15 @@ func TestDeltasNameEveryDifference(t *testing.T) {
 			}
 			next, d := b.Build(Position{Offset: kafka.Offset(serial), Aligned: true})
 			checkDelta(t, d, Diff(img, next))
+			if merged == nil {
+				merged = d
+			} else {
+				merged = Merge(merged, d)
+			}
+			if merged.New != next {
+				t.Fatalf("a merged delta ends elsewhere")
+			}
+			checkDelta(t, merged, Diff(merged.Old, next))
 			copied := rebuilt(t, next)
 			if x := Diff(next, copied); !x.Empty() || copied.Topics.Partitions() != next.Topics.Partitions() {
 				t.Fatalf("the snapshot gives another image: %+v", x)
