@@ -87,13 +87,13 @@ type Controller struct {
 
 	mu       sync.Mutex
 	sessions *heartbeat.Sessions // nil: does not lead; guarded by mu
-	told     kafka.Offset        // the newest commit told; guarded by mu
-	telling  bool                // an answer to it is queued; guarded by mu
+	told     commit              // the newest that was told; guarded by mu
+	telling  bool                // taking it is queued; guarded by mu
 }
 
 // New returns a controller that does not lead.
 func New(o Options) *Controller {
-	return &Controller{o: o, exec: serial.New(serial.Options{}), committed: -1, told: -1}
+	return &Controller{o: o, exec: serial.New(serial.Options{}), committed: -1, told: commit{through: -1}}
 }
 
 // Leadership is what begins when this node becomes the leader of the quorum.
@@ -117,12 +117,18 @@ func (c *Controller) BecomeLeader(l Leadership) {
 // be committed or not.
 func (c *Controller) Resign() { c.callback(c.resign) }
 
-// Committed tells that all records up to and with the offset are committed. It is
-// cheap and may be called for each batch; to answer clients only with what they
-// will then see on this node, it is called after this node's image has them.
-func (c *Controller) Committed(through kafka.Offset) {
+// Committed tells that all records up to and with the offset are committed, and
+// what this node's newest image is, or nil. It is cheap and may be called for each
+// batch; it is called after the image is published, so that a client is answered
+// with what it will then see on this node.
+//
+// Where the image has all that was appended, it takes the place of the pending one:
+// they are equal, and the memory of one is saved.
+func (c *Controller) Committed(through kafka.Offset, published *image.Image) {
 	c.mu.Lock()
-	c.told = max(c.told, through)
+	if through > c.told.through {
+		c.told = commit{through, published}
+	}
 	queued := c.telling
 	c.telling = true
 	c.mu.Unlock()
@@ -131,11 +137,22 @@ func (c *Controller) Committed(through kafka.Offset) {
 	}
 }
 
+// commit is what Committed tells.
+type commit struct {
+	through   kafka.Offset
+	published *image.Image
+}
+
 func (c *Controller) takeCommitted() {
 	c.mu.Lock()
-	c.committed = c.told
+	told := c.told
+	c.told.published = nil
 	c.telling = false
 	c.mu.Unlock()
+	c.committed = max(c.committed, told.through)
+	if a := c.active; a != nil && told.published != nil && told.published.Position.Offset == a.next-1 {
+		a.image = told.published
+	}
 	c.answerCommitted()
 }
 

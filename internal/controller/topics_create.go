@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -37,12 +36,14 @@ func (c *Controller) CreateTopics(ctx Context, req *kmsg.CreateTopicsRequest, do
 			if whole != nil {
 				return decision{}, whole
 			}
-			a.logCreations(&ctx, req, rows)
 			answer.Topics = append(rows, refused...)
 			if req.ValidateOnly {
 				records = nil
 			}
-			return decision{records: records, answer: func() { done(answer) }}, nil
+			return decision{records: records, answer: func() {
+				c.logCreations(&ctx, req, rows)
+				done(answer)
+			}}, nil
 		},
 		refuse: func(r refusal) {
 			answer.Topics = nil
@@ -299,13 +300,10 @@ func noneActive(partition int32) *refusal {
 	return refuse(kafka.ErrInvalidReplicaAssignment, "All brokers specified in the manual partition assignment for partition %d are fenced or in controlled shutdown.", partition)
 }
 
-func (a *active) logCreations(ctx *Context, req *kmsg.CreateTopicsRequest, rows []kmsg.CreateTopicsResponseTopic) {
+func (c *Controller) logCreations(ctx *Context, req *kmsg.CreateTopicsRequest, rows []kmsg.CreateTopicsResponseTopic) {
 	for _, row := range rows {
-		if row.ErrorCode != 0 {
-			continue
+		if row.ErrorCode == 0 && !req.ValidateOnly {
+			c.o.Logger.Info("topic created", "topic", row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "clientId", ctx.ClientID)
 		}
-		partitions := fmt.Sprint(row.NumPartitions)
-		a.o.Logger.Info("topic created", "topic", row.Topic, "id", kafka.UUID(row.TopicID), "partitions", partitions,
-			"validateOnly", req.ValidateOnly, "principal", ctx.Principal, "clientId", ctx.ClientID)
 	}
 }

@@ -43,7 +43,10 @@ func (c *Controller) DeleteTopics(ctx Context, req *kmsg.DeleteTopicsRequest, do
 			d := deleter{active: a, ctx: &ctx}
 			d.deleteAll(named)
 			answer.Topics = d.rows
-			return decision{records: d.records, answer: func() { done(answer) }}, nil
+			return decision{records: d.records, answer: func() {
+				c.logDeletions(&ctx, d.rows)
+				done(answer)
+			}}, nil
 		},
 		refuse: refuseAll,
 	})
@@ -155,7 +158,6 @@ func (d *deleter) deleteByName(name string, ids map[kafka.UUID]int) {
 }
 
 func (d *deleter) delete(n deletion) {
-	d.o.Logger.Info("topic deleted", "topic", *n.name, "id", n.id, "principal", d.ctx.Principal, "clientId", d.ctx.ClientID)
 	d.records = append(d.records, &metarec.RemoveTopicRecord{TopicID: n.id})
 	d.row(n, &refusal{})
 }
@@ -164,6 +166,14 @@ func (d *deleter) row(n deletion, r *refusal) {
 	row := kmsg.NewDeleteTopicsResponseTopic()
 	row.Topic, row.TopicID, row.ErrorCode, row.ErrorMessage = n.name, n.id, int16(r.code), r.text()
 	d.rows = append(d.rows, row)
+}
+
+func (c *Controller) logDeletions(ctx *Context, rows []kmsg.DeleteTopicsResponseTopic) {
+	for _, row := range rows {
+		if row.ErrorCode == 0 {
+			c.o.Logger.Info("topic deleted", "topic", *row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "clientId", ctx.ClientID)
+		}
+	}
 }
 
 func (d *deleter) mayDelete(name string) bool {

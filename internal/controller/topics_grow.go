@@ -22,7 +22,7 @@ func (c *Controller) CreatePartitions(ctx Context, req *kmsg.CreatePartitionsReq
 		name:     "create partitions",
 		deadline: ctx.deadline(milliseconds(req.TimeoutMillis)),
 		decide: func(a *active) (decision, *refusal) {
-			records, rows, whole := a.growTopics(&ctx, wanted)
+			records, rows, whole := a.growTopics(wanted)
 			if whole != nil {
 				return decision{}, whole
 			}
@@ -30,7 +30,10 @@ func (c *Controller) CreatePartitions(ctx Context, req *kmsg.CreatePartitionsReq
 			if req.ValidateOnly {
 				records = nil
 			}
-			return decision{records: records, answer: func() { done(answer) }}, nil
+			return decision{records: records, answer: func() {
+				c.o.Logger.Info("partitions created", "records", len(records), "principal", ctx.Principal, "clientId", ctx.ClientID)
+				done(answer)
+			}}, nil
 		},
 		refuse: func(r refusal) {
 			answer.Topics = nil
@@ -70,7 +73,7 @@ func screenGrowths(ctx *Context, topics []kmsg.CreatePartitionsRequestTopic) (wa
 	return wanted, refused
 }
 
-func (a *active) growTopics(ctx *Context, topics []*kmsg.CreatePartitionsRequestTopic) (records []metarec.Message, rows []kmsg.CreatePartitionsResponseTopic, whole *refusal) {
+func (a *active) growTopics(topics []*kmsg.CreatePartitionsRequestTopic) (records []metarec.Message, rows []kmsg.CreatePartitionsResponseTopic, whole *refusal) {
 	total := 0
 	for _, t := range topics {
 		topic := a.image.Topics.ByName(t.Topic)
@@ -87,7 +90,6 @@ func (a *active) growTopics(ctx *Context, topics []*kmsg.CreatePartitionsRequest
 			rows = append(rows, grownTopic(t.Topic, refused))
 			continue
 		}
-		a.o.Logger.Info("partitions created", "topic", t.Topic, "partitions", t.Count, "principal", ctx.Principal, "clientId", ctx.ClientID)
 		records, rows = append(records, made...), append(rows, grownTopic(t.Topic, &refusal{}))
 	}
 	return records, rows, nil
