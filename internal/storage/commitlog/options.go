@@ -16,8 +16,8 @@ type Env struct {
 	// means no jitter.
 	Random func(n int64) int64
 
-	scratch sync.Pool
-	blocks  sync.Pool
+	runs   sync.Pool
+	blocks sync.Pool
 }
 
 // Config is the part of a topic's configuration that a log obeys. A Config is
@@ -100,12 +100,15 @@ type Cut struct {
 	Offset   kafka.Offset // the log's new end
 	Bytes    int64        // how many were taken off, later segments included
 	Reason   string
-	// Kept names the files that hold the bytes taken off. They are kept only if
-	// whole valid batches were among them: then this was no torn tail, and the
-	// owner logs an error.
-	Kept []string
-	// FirstLost and LastLost are the offsets of those valid batches.
+	// Lost says that whole valid batches were among the bytes: then this was no
+	// torn tail, and the owner logs an error. FirstLost and LastLost are their
+	// offsets.
+	Lost                bool
 	FirstLost, LastLost kafka.Offset
+	// Kept names the files that hold the bytes taken off. They are kept if valid
+	// batches were lost, and if the cut is below the recovery point, where
+	// everything had been synced.
+	Kept []string
 }
 
 // Damage is a range of bad bytes below the recovery point. They were left as they

@@ -1,0 +1,99 @@
+package commitlog
+
+import (
+	"barnabas/internal/kafka"
+	"barnabas/internal/record"
+)
+
+// Marker ends a transaction.
+type Marker struct {
+	ProducerID       kafka.ProducerID
+	ProducerEpoch    kafka.ProducerEpoch
+	CoordinatorEpoch int32
+	Commit           bool
+	// TransactionVersion is the level of the feature at the coordinator. From 2
+	// on the marker's epoch must be above the producer's, or repeat a marker that
+	// has been written.
+	TransactionVersion int16
+	// TimestampType is the topic's (message.timestamp.type).
+	TimestampType record.TimestampType
+}
+
+// AppendMarker appends a transaction marker. It is written even if no
+// transaction is open, as Apache does: the marker carries the new epoch.
+func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, m Marker) (Appended, error) {
+	refused := Appended{Err: kafka.ErrKafkaStorageError, Base: kafka.NoOffset, Last: kafka.NoOffset}
+	if err := l.prepareAppend(epoch); err != nil {
+		return refused, err
+	}
+	p := l.producers.get(m.ProducerID)
+	if refused.Err = p.checkMarker(m); refused.Err != kafka.ErrNone {
+		return refused, nil
+	}
+	b, err := m.batch(now)
+	if err != nil {
+		return refused, err
+	}
+	b.SetBaseOffset(l.end)
+	b.SetLeaderEpoch(epoch)
+	h := b.Header()
+	refused.Err = kafka.ErrKafkaStorageError
+	if err := l.appendAt(factsOfHeader(&h), [][]byte{b}, now); err != nil {
+		return refused, err
+	}
+	marker := record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}
+	err = l.follow(&h, &marker)
+	l.publish()
+	if err != nil {
+		return refused, err
+	}
+	return Appended{Base: h.BaseOffset, Last: h.BaseOffset}, nil
+}
+
+func (m Marker) batch(now kafka.TimestampMs) (record.Batch, error) {
+	b := record.NewBuilder(record.BatchOptions{
+		Producer:      &record.Producer{ID: m.ProducerID, Epoch: m.ProducerEpoch, BaseSequence: record.NoSequence},
+		Transactional: true,
+		Control:       true,
+		TimestampType: m.TimestampType,
+		AppendTime:    now,
+	})
+	b.Append(record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}.Record(now))
+	return b.Build()
+}
+
+func factsOfHeader(h *record.Header) batchFacts {
+	return batchFacts{base: h.BaseOffset, last: h.LastOffset(), size: h.Size, maxTimestamp: h.MaxTimestamp}
+}
+
+// appendAt writes one batch that has its offset, after a roll if one is due.
+func (l *Log) appendAt(b batchFacts, iov [][]byte, now kafka.TimestampMs) error {
+	if l.act.mustRoll(l.config.Load(), l.active().base, b, now) {
+		if err := l.rollAt(b.base, now); err != nil {
+			return err
+		}
+	}
+	before := l.act
+	l.act.grow(l.config.Load(), l.active().base, b)
+	if err := l.write(iov, &before); err != nil {
+		l.act = before
+		return err
+	}
+	l.end = b.last + 1
+	return nil
+}
+
+// follow takes over what a batch in the log says of producers and transactions.
+// An aborted transaction goes into the index before any reader can see its
+// marker. If that fails, the bytes are in the log and what they mean is not: the
+// log takes no more, and recovery will put it right.
+func (l *Log) follow(h *record.Header, marker *record.EndTxnMarker) error {
+	aborted := l.producers.replicate(h, marker)
+	if aborted == nil {
+		return nil
+	}
+	if err := l.addAborted(*aborted); err != nil {
+		return l.fail(err)
+	}
+	return nil
+}
