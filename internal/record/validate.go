@@ -109,6 +109,14 @@ func Validate(raw []byte, o *ValidateOptions) (Validated, *Refusal) {
 	return v.run()
 }
 
+// ValidateForm is the part of Validate that Apache does before it looks for the
+// partition's log, so that what it refuses comes before other errors: whether raw
+// is exactly one batch that a request of this version may hold.
+func ValidateForm(raw []byte, version int16) *Refusal {
+	_, refusal := onlyBatch(raw, &ValidateOptions{Version: version})
+	return refusal
+}
+
 // onlyBatch cuts the one batch out of raw. Bytes behind it that are too few for
 // another are dropped, as Apache drops them.
 func onlyBatch(raw []byte, o *ValidateOptions) (Batch, *Refusal) {

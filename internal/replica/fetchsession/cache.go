@@ -22,29 +22,29 @@ const (
 )
 
 // Cache holds the sessions. Its methods may be called from any goroutine.
-type Cache[T any] struct {
+type Cache[S, T any] struct {
 	random func() uint32
 	next   atomic.Uint32 // the shard for the next new session
-	shards [shards]shard[T]
+	shards [shards]shard[S, T]
 
 	evictions atomic.Int64
 }
 
-type shard[T any] struct {
+type shard[S, T any] struct {
 	limit int
 
 	mu             sync.Mutex
-	sessions       map[int32]*Session[T] // guarded by mu
-	oldest, newest *Session[T]           // by last use, guarded by mu
+	sessions       map[int32]*Session[S, T] // guarded by mu
+	oldest, newest *Session[S, T]           // by last use, guarded by mu
 }
 
 // NewCache makes a cache for the given number of sessions
 // (max.incremental.fetch.session.cache.slots). Session ids come from random.
-func NewCache[T any](slots int, random func() uint32) *Cache[T] {
-	c := &Cache[T]{random: random}
+func NewCache[S, T any](slots int, random func() uint32) *Cache[S, T] {
+	c := &Cache[S, T]{random: random}
 	for i := range c.shards {
 		c.shards[i].limit = slots / shards
-		c.shards[i].sessions = map[int32]*Session[T]{}
+		c.shards[i].sessions = map[int32]*Session[S, T]{}
 	}
 	return c
 }
@@ -52,12 +52,12 @@ func NewCache[T any](slots int, random func() uint32) *Cache[T] {
 // Begin gives the session that a request with this session id and epoch works
 // on, or says why there is none. If the request ends an older session, that is
 // returned as ended, to be released.
-func (c *Cache[T]) Begin(id, epoch int32, usesIDs, follower bool, now time.Time) (s, ended *Session[T], code kafka.ErrorCode) {
+func (c *Cache[S, T]) Begin(id, epoch int32, usesIDs, follower bool, now time.Time) (s, ended *Session[S, T], code kafka.ErrorCode) {
 	if epoch == initialEpoch || epoch == finalEpoch {
 		if id != 0 {
 			ended = c.remove(id)
 		}
-		s = &Session[T]{usesIDs: usesIDs, privileged: follower}
+		s = &Session[S, T]{usesIDs: usesIDs, privileged: follower}
 		if epoch == initialEpoch {
 			s.kind = full
 		}
@@ -86,7 +86,7 @@ func (c *Cache[T]) Begin(id, epoch int32, usesIDs, follower bool, now time.Time)
 
 // Drop ends an incremental session that has no partitions left. The request goes
 // on without one; its Finish hands the session out.
-func (c *Cache[T]) Drop(s *Session[T]) {
+func (c *Cache[S, T]) Drop(s *Session[S, T]) {
 	sh := c.shardOf(s.id)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *Cache[T]) Drop(s *Session[T]) {
 // Finish ends a request's work on s. It gives the session id of the answer, and
 // a session to be released, if there is one: s itself when it does not stay, or
 // one whose place it has taken.
-func (c *Cache[T]) Finish(s *Session[T], now time.Time) (id int32, release *Session[T]) {
+func (c *Cache[S, T]) Finish(s *Session[S, T], now time.Time) (id int32, release *Session[S, T]) {
 	switch s.kind {
 	case full:
 		return c.insert(s, now)
@@ -116,11 +116,11 @@ func (c *Cache[T]) Finish(s *Session[T], now time.Time) (id int32, release *Sess
 
 // Clear takes all sessions out and calls release for those that no request works
 // on; the others are handed out by their Finish.
-func (c *Cache[T]) Clear(release func(*Session[T])) {
+func (c *Cache[S, T]) Clear(release func(*Session[S, T])) {
 	for i := range c.shards {
 		sh := &c.shards[i]
 		sh.mu.Lock()
-		var idle []*Session[T]
+		var idle []*Session[S, T]
 		for _, s := range sh.sessions {
 			if sh.removeLocked(s) != nil {
 				idle = append(idle, s)
@@ -141,7 +141,7 @@ type Stats struct {
 }
 
 // Stats counts.
-func (c *Cache[T]) Stats() Stats {
+func (c *Cache[S, T]) Stats() Stats {
 	out := Stats{Evictions: c.evictions.Load()}
 	for i := range c.shards {
 		sh := &c.shards[i]
@@ -162,14 +162,14 @@ func nextEpoch(epoch int32) int32 {
 	return epoch + 1
 }
 
-func (c *Cache[T]) shardOf(id int32) *shard[T] {
+func (c *Cache[S, T]) shardOf(id int32) *shard[S, T] {
 	if id < 0 || id/shardRange >= shards {
 		return nil
 	}
 	return &c.shards[id/shardRange]
 }
 
-func (c *Cache[T]) remove(id int32) *Session[T] {
+func (c *Cache[S, T]) remove(id int32) *Session[S, T] {
 	sh := c.shardOf(id)
 	if sh == nil {
 		return nil
@@ -183,7 +183,7 @@ func (c *Cache[T]) remove(id int32) *Session[T] {
 }
 
 // insert gives a new session an id and a place, if there is one.
-func (c *Cache[T]) insert(s *Session[T], now time.Time) (id int32, release *Session[T]) {
+func (c *Cache[S, T]) insert(s *Session[S, T], now time.Time) (id int32, release *Session[S, T]) {
 	n := c.next.Add(1) % shards
 	sh := &c.shards[n]
 	sh.mu.Lock()
@@ -211,14 +211,14 @@ func (c *Cache[T]) insert(s *Session[T], now time.Time) (id int32, release *Sess
 // more than a consumer's, then the larger one is more, then the higher id. A
 // consumer may displace only those that were old when they were last used, a
 // follower also any consumer's.
-func (sh *shard[T]) victim(s *Session[T], now time.Time) *Session[T] {
+func (sh *shard[S, T]) victim(s *Session[S, T], now time.Time) *Session[S, T] {
 	if sh.oldest == nil {
 		return nil
 	}
 	if now.Sub(sh.oldest.lastUsed) > evictionAge {
 		return sh.oldest
 	}
-	var least *Session[T]
+	var least *Session[S, T]
 	for _, v := range sh.sessions {
 		open := v.lastUsed.Sub(v.created) > evictionAge || s.privileged && !v.privileged
 		if open && (least == nil || v.less(least)) {
@@ -231,7 +231,7 @@ func (sh *shard[T]) victim(s *Session[T], now time.Time) *Session[T] {
 	return least
 }
 
-func (s *Session[T]) less(o *Session[T]) bool {
+func (s *Session[S, T]) less(o *Session[S, T]) bool {
 	switch a, b := s.Len(), o.Len(); {
 	case s.privileged != o.privileged:
 		return o.privileged
@@ -242,7 +242,7 @@ func (s *Session[T]) less(o *Session[T]) bool {
 }
 
 // touch makes s the one that was used last.
-func (sh *shard[T]) touch(s *Session[T], now time.Time) {
+func (sh *shard[S, T]) touch(s *Session[S, T], now time.Time) {
 	s.lastUsed = now
 	if sh.newest == s {
 		return
@@ -258,7 +258,7 @@ func (sh *shard[T]) touch(s *Session[T], now time.Time) {
 	}
 }
 
-func (sh *shard[T]) unlink(s *Session[T]) {
+func (sh *shard[S, T]) unlink(s *Session[S, T]) {
 	if s.older != nil {
 		s.older.newer = s.newer
 	} else if sh.oldest == s {
@@ -274,7 +274,7 @@ func (sh *shard[T]) unlink(s *Session[T]) {
 
 // removeLocked takes s out and returns it for release, unless a request works on
 // it: then that request's Finish hands it out.
-func (sh *shard[T]) removeLocked(s *Session[T]) *Session[T] {
+func (sh *shard[S, T]) removeLocked(s *Session[S, T]) *Session[S, T] {
 	delete(sh.sessions, s.id)
 	sh.unlink(s)
 	s.removed = true

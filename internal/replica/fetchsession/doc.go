@@ -4,8 +4,9 @@
 //
 // Every fetch works on a Session. That of a request without a session, or of the
 // first request of one, is new; Finish puts the latter into the cache when there
-// is room. What the owner needs per partition (a watch, a position) hangs on the
-// slots as a value of its own type, which this package never looks at.
+// is room. What the owner needs per session and per partition (a watcher, its
+// watches) hangs on the session and its slots as values of its own types, which
+// this package never looks at.
 //
 // The package knows neither logs nor requests in flight. A Session belongs to the
 // request that works on it, from Begin to Finish, one at a time: a second request

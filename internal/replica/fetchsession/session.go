@@ -49,17 +49,19 @@ type Told struct {
 	Diverging     bool
 }
 
-// Tell notes what the client is told about the partition and says whether an
-// incremental answer must name it. An error is told each time, and what comes
-// after it too.
-func (s *Slot[T]) Tell(t Told) bool {
-	must := t.Records || t.Diverging || t.Code != kafka.ErrNone ||
+// IsNews says whether an incremental answer must name the partition. An error is
+// told each time, and what comes after it too.
+func (s *Slot[T]) IsNews(t Told) bool {
+	return t.Records || t.Diverging || t.Code != kafka.ErrNone ||
 		t.HighWatermark != s.highWatermark || t.LogStart != s.logStart
+}
+
+// Tell notes that the client is told.
+func (s *Slot[T]) Tell(t Told) {
 	s.highWatermark, s.logStart = t.HighWatermark, t.LogStart
 	if t.Code != kafka.ErrNone {
 		s.highWatermark = kafka.NoOffset
 	}
-	return must
 }
 
 type kind int8
@@ -72,7 +74,10 @@ const (
 
 // Session is the partitions of one fetch or of many. See the package on who may
 // touch it.
-type Session[T any] struct {
+type Session[S, T any] struct {
+	// Value belongs to the owner.
+	Value S
+
 	id      int32
 	usesIDs bool
 	kind    kind
@@ -89,7 +94,7 @@ type Session[T any] struct {
 	busy              bool
 	removed           bool
 	created, lastUsed time.Time
-	older, newer      *Session[T] // by last use
+	older, newer      *Session[S, T] // by last use
 }
 
 type key struct {
@@ -110,22 +115,22 @@ func keyOf(p Partition) key {
 
 // Incremental says that the request named only differences, and that the answer
 // shall do so.
-func (s *Session[T]) Incremental() bool { return s.kind == incremental }
+func (s *Session[S, T]) Incremental() bool { return s.kind == incremental }
 
 // ID is the session's id, 0 if it has none.
-func (s *Session[T]) ID() int32 { return s.id }
+func (s *Session[S, T]) ID() int32 { return s.id }
 
 // Len is the number of partitions.
-func (s *Session[T]) Len() int { return int(s.live.Load()) }
+func (s *Session[S, T]) Len() int { return int(s.live.Load()) }
 
 // Slots is one more than the largest slot number ever used.
-func (s *Session[T]) Slots() int { return len(s.slots) }
+func (s *Session[S, T]) Slots() int { return len(s.slots) }
 
 // Slot gives the slot of a number, or nil.
-func (s *Session[T]) Slot(number int) *Slot[T] { return s.slots[number] }
+func (s *Session[S, T]) Slot(number int) *Slot[T] { return s.slots[number] }
 
 // All calls yield for each partition, in order of slot numbers.
-func (s *Session[T]) All(yield func(*Slot[T]) bool) {
+func (s *Session[S, T]) All(yield func(*Slot[T]) bool) {
 	for _, slot := range s.slots {
 		if slot != nil && !yield(slot) {
 			return
@@ -136,7 +141,7 @@ func (s *Session[T]) All(yield func(*Slot[T]) bool) {
 // Update takes in what a request names: first the partitions that are new or
 // asked for otherwise than before, for each of which changed is called, then
 // those to forget. A partition that is named twice counts as it was named last.
-func (s *Session[T]) Update(topics []kmsg.FetchRequestTopic, forgotten []kmsg.FetchRequestForgottenTopic,
+func (s *Session[S, T]) Update(topics []kmsg.FetchRequestTopic, forgotten []kmsg.FetchRequestForgottenTopic,
 	changed, forget func(*Slot[T])) {
 	s.makeRoom(topics)
 	for i := range topics {
@@ -175,7 +180,7 @@ func (s *Session[T]) Update(topics []kmsg.FetchRequestTopic, forgotten []kmsg.Fe
 }
 
 // name sets how the partition is named in this session.
-func (s *Session[T]) name(p *Partition, topic string, id [16]byte) {
+func (s *Session[S, T]) name(p *Partition, topic string, id [16]byte) {
 	if s.usesIDs {
 		p.ID = id
 	} else {
@@ -184,7 +189,7 @@ func (s *Session[T]) name(p *Partition, topic string, id [16]byte) {
 }
 
 // makeRoom lets a new session be built in few allocations.
-func (s *Session[T]) makeRoom(topics []kmsg.FetchRequestTopic) {
+func (s *Session[S, T]) makeRoom(topics []kmsg.FetchRequestTopic) {
 	if len(s.slots) > 0 {
 		return
 	}
@@ -198,7 +203,7 @@ func (s *Session[T]) makeRoom(topics []kmsg.FetchRequestTopic) {
 	}
 }
 
-func (s *Session[T]) find(k key) *Slot[T] {
+func (s *Session[S, T]) find(k key) *Slot[T] {
 	if s.byKey != nil {
 		return s.byKey[k]
 	}
@@ -210,7 +215,7 @@ func (s *Session[T]) find(k key) *Slot[T] {
 	return nil
 }
 
-func (s *Session[T]) add(p Partition) *Slot[T] {
+func (s *Session[S, T]) add(p Partition) *Slot[T] {
 	slot := &Slot[T]{Partition: p, highWatermark: kafka.NoOffset, logStart: kafka.NoOffset}
 	if n := len(s.free); n > 0 {
 		slot.number = s.free[n-1]
@@ -233,7 +238,7 @@ func (s *Session[T]) add(p Partition) *Slot[T] {
 	return slot
 }
 
-func (s *Session[T]) remove(slot *Slot[T]) {
+func (s *Session[S, T]) remove(slot *Slot[T]) {
 	s.slots[slot.number] = nil
 	s.free = append(s.free, slot.number)
 	s.live.Add(-1)
@@ -242,12 +247,12 @@ func (s *Session[T]) remove(slot *Slot[T]) {
 
 // MoveToEnd lets a partition that was served be the last one next time, so that
 // the limits of an answer starve nobody.
-func (s *Session[T]) MoveToEnd(slot *Slot[T]) {
+func (s *Session[S, T]) MoveToEnd(slot *Slot[T]) {
 	slot.order = s.nextOrder
 	s.nextOrder++
 }
 
 // Sort puts slots into the order in which they are to be served.
-func (s *Session[T]) Sort(slots []*Slot[T]) {
+func (s *Session[S, T]) Sort(slots []*Slot[T]) {
 	slices.SortFunc(slots, func(a, b *Slot[T]) int { return cmp.Compare(a.order, b.order) })
 }

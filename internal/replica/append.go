@@ -1,0 +1,68 @@
+package replica
+
+import (
+	"slices"
+
+	"barnabas/internal/kafka"
+	"barnabas/internal/record"
+	"barnabas/internal/replica/purgatory"
+	"barnabas/internal/storage/commitlog"
+)
+
+// placement is where a run of batches ended up.
+type placement struct {
+	logStart kafka.Offset
+	// awaitFlush says that answers must wait until the batches are synced.
+	awaitFlush bool
+}
+
+// appendLeader appends validated batches as the leader of the given epoch. out
+// says what became of each; code refuses all of them. It is the one place where
+// the append lock is held across a write.
+func (p *Partition) appendLeader(epoch kafka.LeaderEpoch, in []record.Batch, out []commitlog.Appended, woken *purgatory.Woken) (placement, kafka.ErrorCode) {
+	var e effects
+	p.mu.Lock()
+	r := p.role.Load()
+	if code := r.forClient(epoch); code != kafka.ErrNone {
+		p.mu.Unlock()
+		return placement{}, code
+	}
+	sealed := r.log.SealedEnd()
+	err := r.log.AppendLeader(epoch, p.env.now().UnixMilli(), in, out)
+	for i := range out {
+		if out[i].Err == kafka.ErrNone && !out[i].Duplicate {
+			p.unannounced += int64(in[i].Size())
+		}
+	}
+	p.appended = true
+	at := placement{logStart: r.log.LogStart()}
+	if s := r.log.SealedEnd(); s > sealed {
+		p.wantFlushLocked(s, &e) // a roll: what is sealed is synced in the background
+	}
+	end := r.log.LogEnd()
+	if r.settings.flushDue(end - kafka.Offset(p.flushed.Load())) {
+		at.awaitFlush = true
+		p.wantFlushLocked(end, &e)
+	}
+	p.advanceLocked(r, &e)
+	p.mu.Unlock()
+	if err != nil {
+		r.dir.fail("append", p.id.TopicPartition(), err)
+	}
+	p.settle(e, woken)
+	return at, kafka.ErrNone
+}
+
+// inTransaction says whether the producer has a transaction open here. One that
+// has not would have to be verified by the transaction coordinator first.
+func (p *Partition) inTransaction(id kafka.ProducerID, epoch kafka.ProducerEpoch) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.role.Load()
+	if r.phase != online {
+		return false
+	}
+	return slices.ContainsFunc(r.log.Producers(nil), func(s commitlog.ProducerState) bool {
+		return s.ID == id && s.Epoch == epoch && s.TxnStart >= 0
+	})
+}

@@ -1,0 +1,179 @@
+package replica
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"barnabas/internal/base/vfs"
+	"barnabas/internal/kafka"
+	"barnabas/internal/storage/commitlog"
+	"barnabas/internal/storage/logdir"
+)
+
+// flushesAtOnce bounds the syncs under way in one log directory. It is below the
+// directory's gate, so that reads get through while the disk syncs.
+const flushesAtOnce = 32
+
+// Dir is one log directory.
+type Dir struct {
+	path    string
+	id      kafka.UUID
+	fs      vfs.FS
+	m       *Manager
+	logs    *commitlog.Env
+	flushes *executor
+	clean   logdir.CleanShutdown // how the last node left it
+	found   []logdir.Folder      // at the start
+	points  checkpoints          // read at the start, until every log is open
+
+	failed    atomic.Bool
+	highMoved atomic.Bool // a high watermark moved since the last checkpoint
+
+	mu         sync.Mutex
+	partitions map[*Partition]struct{} // guarded by mu
+	unopened   int                     // logs of the start that are not open yet; guarded by mu
+	deletions  []deletion              // guarded by mu
+
+	// checkpointMu keeps two from writing one checkpoint file. It is held across
+	// the write, and only background goroutines take it.
+	checkpointMu sync.Mutex
+}
+
+// checkpoints are offsets that were written by the last node.
+type checkpoints struct {
+	recovery, logStart, high map[kafka.TopicPartition]kafka.Offset
+}
+
+// deletion is a folder to be removed.
+type deletion struct {
+	name string
+	at   time.Time
+}
+
+// Path is where the directory lies.
+func (d *Dir) Path() string { return d.path }
+
+// ID is the directory's id in the metadata.
+func (d *Dir) ID() kafka.UUID { return d.id }
+
+// Online says whether the directory works.
+func (d *Dir) Online() bool { return !d.failed.Load() }
+
+// read reads what the last node left: folders, checkpoints and the mark of a
+// clean shutdown, which is removed.
+func (d *Dir) read() (err error) {
+	if err := logdir.CreateCheckpoints(d.fs, d.path); err != nil {
+		return err
+	}
+	if d.found, err = logdir.Scan(d.fs, d.path); err != nil {
+		return err
+	}
+	d.points = checkpoints{
+		recovery: d.readCheckpoint(logdir.RecoveryPoints),
+		logStart: d.readCheckpoint(logdir.LogStartOffsets),
+		high:     d.readCheckpoint(logdir.HighWatermarks),
+	}
+	d.clean, err = logdir.TakeCleanShutdown(d.fs, d.path)
+	return err
+}
+
+// readCheckpoint gives no offsets where the file makes no sense: recovery then
+// scans more, and a leader's high watermark comes back by itself.
+func (d *Dir) readCheckpoint(c logdir.Checkpoint) map[kafka.TopicPartition]kafka.Offset {
+	offsets, err := logdir.ReadCheckpoint(d.fs, d.path, c)
+	if err != nil {
+		d.m.env.log.Warn("cannot read a checkpoint; going on as if it were empty", "dir", d.path, "file", string(c), "error", err)
+		return nil
+	}
+	return offsets
+}
+
+func (d *Dir) add(p *Partition) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.partitions[p] = struct{}{}
+}
+
+func (d *Dir) remove(p *Partition) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.partitions, p)
+}
+
+// list gives the partitions as they are now.
+func (d *Dir) list() []*Partition {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]*Partition, 0, len(d.partitions))
+	for p := range d.partitions {
+		out = append(out, p)
+	}
+	return out
+}
+
+func (d *Dir) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.partitions)
+}
+
+// fail takes the directory out of service after an error of the disk: whatever
+// was on its way there can no longer be trusted to arrive. It is called without
+// locks; the first call counts.
+func (d *Dir) fail(doing string, tp kafka.TopicPartition, err error) {
+	if d.failed.Swap(true) {
+		return
+	}
+	d.m.env.log.Error("a log directory has failed and is offline until the next start", "dir", d.path, "while", doing, "partition", tp.String(), "error", err)
+	for _, p := range d.list() {
+		if log := p.leave(offline); log != nil {
+			p.mu.Lock()
+			log.Abandon()
+			p.mu.Unlock()
+		}
+	}
+	d.m.directoryFailed(d, err)
+}
+
+// abandoned is the folder that a replica's folder is renamed to, to be deleted or
+// kept as a stray.
+func (d *Dir) retire(tp kafka.TopicPartition, kind logdir.Kind) (name string, err error) {
+	name = logdir.Mark(tp, kind, d.m.env.drawUUID())
+	if err := d.fs.Rename(filepath.Join(d.path, logdir.Name(tp)), filepath.Join(d.path, name)); err != nil {
+		return "", err
+	}
+	return name, d.fs.SyncDir(d.path)
+}
+
+// deleteLater lets a folder be removed when the delay is over.
+func (d *Dir) deleteLater(name string, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.deletions = append(d.deletions, deletion{name, at})
+}
+
+// removeDue removes the folders whose time has come.
+func (d *Dir) removeDue(now time.Time) error {
+	d.mu.Lock()
+	var due []string
+	rest := d.deletions[:0]
+	for _, x := range d.deletions {
+		if x.at.After(now) {
+			rest = append(rest, x)
+		} else {
+			due = append(due, x.name)
+		}
+	}
+	d.deletions = rest
+	d.mu.Unlock()
+	for _, name := range due {
+		if err := vfs.RemoveAll(d.fs, filepath.Join(d.path, name)); err != nil {
+			return fmt.Errorf("remove %s: %w", name, err)
+		}
+		d.m.env.log.Info("deleted a replica's folder", "dir", d.path, "folder", name)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package replica
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"barnabas/internal/base/vfs"
+	"barnabas/internal/base/wheel"
+	"barnabas/internal/config"
+	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/replica/fetchsession"
+	"barnabas/internal/replica/isr"
+	"barnabas/internal/storage/commitlog"
+)
+
+// Options are what a Manager is made of. All are needed.
+type Options struct {
+	ID     kafka.BrokerID
+	Dirs   []DirOptions
+	Config *config.Broker
+	Files  *vfs.Cache // shared by all directories
+	Wheel  *wheel.Wheel
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
+
+	Controller  Controller
+	BrokerEpoch func() kafka.BrokerEpoch
+	Membership  Membership
+	// Fatal is called once when the last log directory has failed: the node has
+	// nothing left to serve and is to stop.
+	Fatal func(error)
+}
+
+// DirOptions say where a log directory is. The caller holds its lock, and it is
+// formatted.
+type DirOptions struct {
+	Path string
+	ID   kafka.UUID
+	FS   vfs.FS // with the directory's own gate
+}
+
+// Membership is told what the controller has to hear about this node's
+// directories.
+type Membership interface {
+	// AssignDirectory says that a replica lies in another directory than the
+	// metadata has.
+	AssignDirectory(topic kafka.UUID, partition int32, dir kafka.UUID)
+	DirectoryFailed(dir kafka.UUID)
+}
+
+// Manager is all replicas of this node.
+type Manager struct {
+	env      *env
+	opts     Options
+	dirs     []*Dir
+	sessions *fetchsession.Cache[sessionState, slotState]
+
+	broker     atomic.Pointer[config.Broker]
+	image      atomic.Pointer[image.Image] // as far as it is applied
+	timedFlush atomic.Bool                 // some topic has flush.ms
+
+	mu     sync.RWMutex
+	topics map[string]*hostedTopic // guarded by mu
+	seq    uint64                  // guarded by mu
+
+	progress  progress
+	stop      chan struct{} // closed by Close
+	recovered chan struct{} // closed when every log of the start is open
+	loops     sync.WaitGroup
+	started   bool // owned by who calls Apply
+	closing   sync.Once
+}
+
+// hostedTopic is a topic of which this node has replicas. Its fields are guarded
+// by the manager's mu.
+type hostedTopic struct {
+	id         kafka.UUID
+	settings   *settings
+	partitions []*Partition // by number; nil: not here
+	count      int
+}
+
+// Open reads what lies in the log directories. The logs are opened by the first
+// Apply, which tells what the replicas are; before that nothing is served.
+func Open(o Options) (*Manager, error) {
+	e := &env{
+		self: o.ID, now: o.Now, random: o.Random, wheel: o.Wheel, log: o.Log,
+		answers: newExecutor(answersAtOnce), lag: o.Config.Replication.LagTimeMax,
+	}
+	e.alter = &alterSender{env: e, controller: o.Controller, epoch: o.BrokerEpoch, waiting: map[*Partition]isr.Proposal{}}
+	m := &Manager{
+		env: e, opts: o, topics: map[string]*hostedTopic{},
+		stop: make(chan struct{}), recovered: make(chan struct{}),
+	}
+	m.sessions = fetchsession.NewCache[sessionState, slotState](o.Config.Fetch.SessionCacheSize, func() uint32 { return uint32(e.draw()) })
+	m.broker.Store(o.Config)
+	m.image.Store(image.Empty())
+	for _, do := range o.Dirs {
+		d := &Dir{
+			path: do.Path, id: do.ID, fs: do.FS, m: m,
+			logs:       &commitlog.Env{FS: do.FS, Files: o.Files, Random: e.drawBelow},
+			flushes:    newExecutor(flushesAtOnce),
+			partitions: map[*Partition]struct{}{},
+		}
+		if err := d.read(); err != nil {
+			return nil, fmt.Errorf("log directory %s: %w", do.Path, err)
+		}
+		m.dirs = append(m.dirs, d)
+	}
+	return m, nil
+}
+
+// answersAtOnce bounds the goroutines that write answers of timed-out and woken
+// requests.
+const answersAtOnce = 16
+
+func (m *Manager) config() *config.Broker { return m.broker.Load() }
+
+// Dirs gives the log directories.
+func (m *Manager) Dirs() []*Dir { return m.dirs }
+
+// PreviousEpoch is the broker epoch of the last clean shutdown, for the
+// registration: NoBrokerEpoch unless all directories name the same.
+func (m *Manager) PreviousEpoch() kafka.BrokerEpoch {
+	epoch := kafka.NoBrokerEpoch
+	for i, d := range m.dirs {
+		if !d.clean.Clean || i > 0 && d.clean.BrokerEpoch != epoch {
+			return kafka.NoBrokerEpoch
+		}
+		epoch = d.clean.BrokerEpoch
+	}
+	return epoch
+}
+
+// hosted finds a partition by name, or says why it is not here.
+func (m *Manager) hosted(topic string, index int32) (*Partition, kafka.ErrorCode) {
+	if p := m.Partition(topic, index); p != nil && p.role.Load().phase != stopped {
+		return p, kafka.ErrNone
+	}
+	if t := m.image.Load().Topics.ByName(topic); t != nil && t.Partition(index) != nil {
+		return nil, kafka.ErrNotLeaderOrFollower
+	}
+	return nil, kafka.ErrUnknownTopicOrPartition
+}
+
+// Partition gives a replica of this node, or nil.
+func (m *Manager) Partition(topic string, index int32) *Partition {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if t := m.topics[topic]; t != nil && index >= 0 && int(index) < len(t.partitions) {
+		return t.partitions[index]
+	}
+	return nil
+}
+
+// otherLeader says which other node leads a partition. This node itself is never
+// named to a client that it has just refused.
+func (m *Manager) otherLeader(topic string, index int32) (kafka.BrokerID, kafka.LeaderEpoch) {
+	if t := m.image.Load().Topics.ByName(topic); t != nil {
+		if p := t.Partition(index); p != nil && p.Leader != m.env.self && p.Leader >= 0 {
+			return p.Leader, p.LeaderEpoch
+		}
+	}
+	return kafka.NoBroker, kafka.NoLeaderEpoch
+}
+
+// directoryFailed tells the controller, and ends the node with its last
+// directory.
+func (m *Manager) directoryFailed(d *Dir, err error) {
+	for _, other := range m.dirs {
+		if other.Online() {
+			m.opts.Membership.DirectoryFailed(d.id)
+			return
+		}
+	}
+	m.opts.Fatal(fmt.Errorf("all log directories have failed, the last one (%s) by: %w", d.path, err))
+}
+
+// Stats are numbers for gauges.
+type Stats struct {
+	Partitions, Leaders, Offline, BelowMinISR int
+	Sessions                                  fetchsession.Stats
+}
+
+// Stats counts.
+func (m *Manager) Stats() Stats {
+	s := Stats{Sessions: m.sessions.Stats()}
+	for _, d := range m.dirs {
+		for _, p := range d.list() {
+			r := p.role.Load()
+			s.Partitions++
+			if r.phase == offline {
+				s.Offline++
+			}
+			if r.code == kafka.ErrNone {
+				s.Leaders++
+			}
+			if p.belowMin.Load() {
+				s.BelowMinISR++
+			}
+		}
+	}
+	return s
+}
