@@ -108,19 +108,17 @@ func (s *scanner) structure(fields []field) {
 	for i := range fields {
 		f := &fields[i]
 		switch {
-		case !f.versions.has(s.version):
 		case f.tag >= 0:
 			tagged = true
-		default:
+		case f.versions.has(s.version):
 			s.value(f)
 		}
 	}
 	if !s.flexible {
 		return
 	}
-	if !tagged && len(s.src) > 0 && s.src[0] == 0 {
-		s.src = s.src[1:]
-		return
+	if !tagged {
+		fields = nil
 	}
 	s.tags(fields)
 }
@@ -144,10 +142,7 @@ func (s *scanner) value(f *field) {
 	}
 	switch f.kind {
 	case text:
-		s.memory += allocated(int64(n))
-		if f.memory == 8 {
-			s.memory += allocated(16)
-		}
+		s.memory += allocated(int64(n)) + allocated(f.pointee)
 		s.skip(n, f.name)
 	case binaryBytes:
 		s.aliases = s.aliases || n > 0
@@ -166,10 +161,14 @@ func (s *scanner) nested(f *field) {
 		}
 		mark := int8(s.src[0])
 		s.src = s.src[1:]
-		if mark < 0 {
+		switch {
+		case mark == -1:
+			return
+		case mark < -1: // Apache Kafka says null, the codec does not; nobody writes it
+			s.fail(ErrMalformed, "mark %d of %s", mark, f.name)
 			return
 		}
-		s.memory += allocated(structMemory(f.fields))
+		s.memory += allocated(f.pointee)
 	}
 	s.structure(f.fields)
 }
@@ -201,6 +200,10 @@ func (s *scanner) elements(f *field, n int) {
 // tags reads a section of tagged fields. Known ones are read as what they are
 // and may not reach beyond their size; unknown ones are kept by kmsg in a map.
 func (s *scanner) tags(fields []field) {
+	if len(s.src) > 0 && s.src[0] == 0 { // as almost always
+		s.src = s.src[1:]
+		return
+	}
 	n := s.uvarint("tagged fields")
 	if n > MaxTags {
 		s.fail(ErrTooMany, "%d tagged fields, %d are allowed", n, MaxTags)
@@ -214,7 +217,7 @@ func (s *scanner) tags(fields []field) {
 			s.fail(ErrMalformed, "tagged field of %d bytes, %d are left", size, len(s.src))
 			return
 		}
-		f := s.known(fields, tag)
+		f := known(fields, tag)
 		if f == nil {
 			unknown++
 			s.src = s.src[size:]
@@ -233,28 +236,35 @@ func (s *scanner) tags(fields []field) {
 	}
 }
 
-func (s *scanner) known(fields []field, tag int) *field {
+func known(fields []field, tag int) *field {
 	for i := range fields {
-		if f := &fields[i]; f.tag == tag && f.versions.has(s.version) {
+		// The codec knows its tags in versions that do not have them yet, too.
+		if f := &fields[i]; f.tag == tag {
 			return f
 		}
 	}
 	return nil
 }
 
-// allocated is what the allocator takes for n bytes, at most.
+// allocated is what the allocator takes for n bytes, at most: small sizes have
+// classes, large ones are pages.
 func allocated(n int64) int64 {
-	if n == 0 {
+	switch {
+	case n == 0:
 		return 0
+	case n > 32<<10:
+		return n + 8<<10
 	}
-	return n + n/8 + 16
+	return n + n/6 + 16
 }
 
-// tagMemory is what a map of n unknown tags costs at most, while it grows.
+// tagMemory is what a map of n unknown tags takes while it grows, at most.
 func tagMemory(n int64) int64 {
-	const table, entry = 400, 130
-	if n <= 8 {
-		return table
+	switch {
+	case n <= 8:
+		return 352
+	case n <= 14:
+		return 1000
 	}
-	return table + n*entry
+	return 180 * n
 }

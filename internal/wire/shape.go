@@ -51,7 +51,8 @@ type field struct {
 	elem     *field // of an array
 	fields   []field
 
-	memory int64 // size of one such value in kmsg's struct
+	memory  int64 // size of one such value in kmsg's struct
+	pointee int64 // and of what it points to, when null is allowed
 }
 
 // shape is the compiled body of a request.
@@ -90,17 +91,19 @@ func primitiveOf(name string) (primitive, bool) {
 // test compiles all of it.
 func mustCompile(a *API) *shape {
 	p := parser{text: a.body}
+	if a.FlexibleFrom != never {
+		p.unknownTags = 8
+	}
 	fields := p.fields()
 	if p.pos != len(p.text) {
 		p.fail("end of the body")
 	}
-	return &shape{fields: fields, memory: structMemory(fields) + 8}
+	return &shape{fields: fields, memory: allocated(p.structMemory(fields) + 16)}
 }
 
-// structMemory is the size of a struct of kmsg with these fields. Each has the
-// unknown tags too, one pointer.
-func structMemory(fields []field) int64 {
-	size := int64(8)
+// structMemory is the size of a struct of kmsg with these fields.
+func (p *parser) structMemory(fields []field) int64 {
+	size := p.unknownTags
 	for i := range fields {
 		f := &fields[i]
 		align := min(f.memory, 8)
@@ -113,8 +116,9 @@ func structMemory(fields []field) int64 {
 }
 
 type parser struct {
-	text string
-	pos  int
+	text        string
+	pos         int
+	unknownTags int64 // the size of each struct's unknown tags, a pointer
 }
 
 func (p *parser) fail(want string) {
@@ -156,8 +160,11 @@ func (p *parser) fields() []field {
 		f.name, f.tag, f.versions, f.nullable = name, -1, allVersions, noVersions
 		if p.accept('?') {
 			f.nullable = p.versions()
-			if f.kind == text || f.kind == structure {
-				f.memory = 8 // a pointer
+			switch f.kind {
+			case structure:
+				f.pointee, f.memory = f.memory, 8
+			case text:
+				f.pointee, f.memory = 16, 8
 			}
 		}
 		if p.accept('@') {
@@ -182,7 +189,7 @@ func (p *parser) typed() field {
 	case p.accept('{'):
 		fields := p.fields()
 		p.expect('}')
-		return field{kind: structure, fields: fields, memory: structMemory(fields)}
+		return field{kind: structure, fields: fields, memory: p.structMemory(fields)}
 	}
 	prim, ok := primitiveOf(p.word())
 	if !ok {
