@@ -1,0 +1,193 @@
+package dumplog
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"barnabas/internal/base/vfs"
+	"barnabas/internal/cli/options"
+)
+
+// Version is what --version prints: the release of Apache Kafka whose tool this
+// is equal to.
+const Version = "4.4.0"
+
+// Run is the command kafka-dump-log. It returns the exit code.
+func Run(args []string, stdout, stderr io.Writer) int {
+	set := newOptions()
+	err := set.Parse(args)
+	switch {
+	case len(args) == 0:
+		return usage(set, stderr, about)
+	case err != nil:
+		fmt.Fprintln(stderr, err)
+		return 1
+	case set.Has("help"):
+		fmt.Fprintln(stdout, about)
+		set.Usage(stdout)
+		return 0
+	case set.Has("version"):
+		fmt.Fprintln(stdout, Version)
+		return 0
+	case !set.Has("files"):
+		return usage(set, stderr, `Missing required argument "[files]"`)
+	}
+	d := &dump{fsys: vfs.NewOS(nil), out: bufio.NewWriter(stdout), errs: stderr}
+	err = d.configure(set)
+	if err == nil {
+		err = d.run(strings.Split(set.Get("files"), ","))
+	}
+	if flushErr := d.out.Flush(); err == nil && flushErr != nil {
+		err = flushErr
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "Exception in thread \"main\" %s\n", javaError(err))
+		return 1
+	}
+	return 0
+}
+
+func usage(set *options.Set, stderr io.Writer, why string) int {
+	fmt.Fprintln(stderr, why)
+	set.Usage(stderr)
+	return 1
+}
+
+// dump is one call of the tool.
+type dump struct {
+	fsys vfs.FS
+	out  *bufio.Writer
+	errs io.Writer
+
+	printData, deep, skipMetadata bool
+	verifyOnly, sanityOnly        bool
+	maxBytes, maxMessageSize      int64
+	decode                        decoder
+
+	complaints []complaint
+}
+
+// configure reads the options.
+func (d *dump) configure(set *options.Set) error {
+	for _, name := range set.Given() {
+		if len(set.All(name)) > 1 && name != "help" && set.All(name)[0] != "" {
+			return &exception{"joptsimple.MultipleArgumentsForOptionException", "Found multiple arguments for option " + name + ", but you asked for only one"}
+		}
+	}
+	for _, name := range []string{"remote-log-metadata-decoder", "share-group-state-decoder"} {
+		if set.Has(name) {
+			return &exception{"java.lang.UnsupportedOperationException", "--" + name + " is not supported by this release"}
+		}
+	}
+	var err error
+	if d.maxBytes, _, err = set.Int("max-bytes", 32); err != nil {
+		return &exception{"joptsimple.OptionArgumentConversionException", err.Error()}
+	}
+	if d.maxMessageSize, _, err = set.Int("max-message-size", 32); err != nil {
+		return &exception{"joptsimple.OptionArgumentConversionException", err.Error()}
+	}
+	d.printData = slices.ContainsFunc([]string{"print-data-log", "offsets-decoder", "transaction-log-decoder", "cluster-metadata-decoder", "value-decoder-class", "key-decoder-class"}, set.Has)
+	d.deep = d.printData || set.Has("deep-iteration")
+	d.skipMetadata = set.Has("skip-record-metadata")
+	d.verifyOnly, d.sanityOnly = set.Has("verify-index-only"), set.Has("index-sanity-check")
+	d.decode, err = newDecoder(set)
+	return err
+}
+
+func (d *dump) run(files []string) error {
+	for _, file := range files {
+		d.printf("Dumping %s\n", file)
+		if err := d.file(file); err != nil {
+			return err
+		}
+	}
+	return d.complain()
+}
+
+func (d *dump) file(file string) error {
+	switch filepath.Ext(file) {
+	case ".log", ".checkpoint":
+		return d.segment(file)
+	case ".index":
+		return d.offsetIndex(file)
+	case ".timeindex":
+		return d.timeIndex(file)
+	case ".snapshot":
+		return d.producers(file)
+	case ".txnindex":
+		return d.abortedTxns(file)
+	}
+	return d.errorf("Ignoring unknown file %s\n", file)
+}
+
+// printf writes to standard output; the error of a full or closed output comes
+// at the end.
+func (d *dump) printf(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
+
+// errorf writes to standard error, after what has been printed so far.
+func (d *dump) errorf(format string, args ...any) error {
+	if err := d.out.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(d.errs, format, args...)
+	return err
+}
+
+// The kinds of complaints, in the order in which they are printed, with the text
+// before the file and the one of each case.
+const (
+	indexMismatch = iota
+	timestampMismatch
+	timestampOrder
+	offsetNotFound
+	notConsecutive
+)
+
+var complaintTexts = [...]struct{ file, pair string }{
+	indexMismatch:     {"Mismatches in :%s\n", "  Index offset: %d, log offset: %d\n"},
+	timestampMismatch: {"Found timestamp mismatch in :%s\n", "  Index timestamp: %d, log timestamp: %d\n"},
+	timestampOrder:    {"Found out of order timestamp in :%s\n", "  Index timestamp: %d, Previously indexed timestamp: %d\n"},
+	offsetNotFound:    {"The following indexed offsets are not found in :%s\n", "Indexed offset: %d, found log offset: %d\n"},
+	notConsecutive:    {"Non-consecutive offsets in %s\n", "  %d is followed by %d\n"},
+}
+
+// complaint is a pair of numbers that do not fit together.
+type complaint struct {
+	kind int
+	file string // absolute
+	a, b int64
+}
+
+func (d *dump) note(kind int, file string, a, b int64) error {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	d.complaints = append(d.complaints, complaint{kind, path, a, b})
+	return nil
+}
+
+// complain prints all complaints, by kind and file.
+func (d *dump) complain() error {
+	slices.SortStableFunc(d.complaints, func(x, y complaint) int {
+		if x.kind != y.kind {
+			return x.kind - y.kind
+		}
+		return strings.Compare(x.file, y.file)
+	})
+	var errs []error
+	last := complaint{kind: -1}
+	for _, c := range d.complaints {
+		if c.kind != last.kind || c.file != last.file {
+			errs = append(errs, d.errorf(complaintTexts[c.kind].file, c.file))
+		}
+		errs = append(errs, d.errorf(complaintTexts[c.kind].pair, c.a, c.b))
+		last = c
+	}
+	return errors.Join(errs...)
+}
