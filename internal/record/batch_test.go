@@ -133,6 +133,17 @@ func TestSetMaxTimestampKeepsTheChecksumRight(t *testing.T) {
 	}
 }
 
+func TestUnknownAttributesGoWhenABatchIsStamped(t *testing.T) {
+	b := changed(threeRecords(t, BatchOptions{}), func(b Batch) { b[posAttributes], b[posAttributes+1] = 0x80, 0x80 })
+	before := bytes.Clone(b)
+	if b.SetMaxTimestamp(CreateTime, benchTime+5); !bytes.Equal(b, before) {
+		t.Error("nothing was to be stamped, but the batch changed")
+	}
+	if b.SetMaxTimestamp(CreateTime, benchTime+6); b.Attributes() != 0 || b.CheckCRC() != nil {
+		t.Errorf("attributes %b, %v", b.Attributes(), b.CheckCRC())
+	}
+}
+
 func TestSequenceNumbersWrap(t *testing.T) {
 	for _, c := range []struct{ base, delta, want int32 }{
 		{0, 0, 0}, {5, 3, 8}, {1<<31 - 1, 0, 1<<31 - 1}, {1<<31 - 1, 1, 0}, {1<<31 - 2, 3, 1}, {NoSequence, 9, NoSequence},

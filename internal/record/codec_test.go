@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -345,6 +346,35 @@ func TestZstdWindowsUpToApachesLimit(t *testing.T) {
 		if c.ok != (err == nil) || c.ok && string(got) != "hello" {
 			t.Errorf("window 2^%d: %q, %v", 10+exponent, got, err)
 		}
+	}
+}
+
+func TestFramesThatNameTheirSizeHaveAWindowOfIt(t *testing.T) {
+	for size, wide := range map[uint32]bool{8 << 20: false, 8<<20 + 1: true} {
+		header := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 2<<6 | 1<<5}, size)
+		if hasWideWindow(Zstd, append(header, 1, 0, 0)) != wide {
+			t.Errorf("%d bytes: wide is %v", size, !wide)
+		}
+	}
+}
+
+// allocated is how many bytes run takes from the heap.
+func allocated(run func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func TestSnappyBlockThatPromisesTooMuchTakesNoMemory(t *testing.T) {
+	block := append(binary.AppendUvarint(nil, 512<<20), make([]byte, 100)...)
+	if n := allocated(func() {
+		if _, err := unpack(Snappy, block, MagicV2, 1<<30); !errors.Is(err, ErrCorrupt) {
+			t.Error(err)
+		}
+	}); n > 1<<20 {
+		t.Errorf("%d bytes", n)
 	}
 }
 

@@ -128,6 +128,15 @@ func TestWrapperThatWasNeverGivenAnOffset(t *testing.T) {
 	}
 }
 
+func TestAppendTimeOfAWrapperIsThatOfItsMessages(t *testing.T) {
+	inner := legacyMessage(0, 0, nil, []byte("a"))
+	wrapper := legacyMessage(9, byte(Gzip)|byte(logAppendTimeFlag), nil, gzipOf(t, inner))
+	binary.BigEndian.PutUint64(wrapper[posLegacyTimestamp:], 5678)
+	if got, err := readAll(t, wrapper); err != nil || len(got) != 1 || got[0].timestamp != 5678 || got[0].offset != 9 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestMalformedMessageSets(t *testing.T) {
 	plain := legacyMessage(5, 0, []byte("k"), []byte("v"))
 	for name, entry := range map[string][]byte{

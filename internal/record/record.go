@@ -121,7 +121,7 @@ func parseBody(b []byte, f *bodyFields, r *Record) error {
 		return errBody("value ends after the record")
 	}
 	count, n := varint32(rest)
-	if n <= 0 || count < 0 || int(count) > len(rest)-n {
+	if n <= 0 || count < 0 {
 		return errBody("impossible number of headers")
 	}
 	r.Headers = Headers{count: int(count), raw: rest[n:]}
