@@ -32,7 +32,7 @@ type Conn struct {
 	done      chan struct{} // closed by close
 
 	lastActive atomic.Int64 // Unix nanoseconds of the last byte in or out
-	favoured   atomic.Bool  // it waited for memory and has not made a run of it yet
+	memory     atomic.Int32 // a memoryState
 
 	// owned by the goroutine
 	in            inbound
@@ -60,6 +60,36 @@ type Conn struct {
 	waiting    bool      // the goroutine waits for wake
 	stopping   bool      // read nothing more, end when all is answered
 	closed     bool
+}
+
+// memoryState says how a connection stands with its budget.
+type memoryState = int32
+
+const (
+	enough   memoryState = iota
+	starved              // it waits for memory
+	favoured             // it may go over the limit until it has made a run
+)
+
+// takeWaiting takes memory and waits for it, first in, first out.
+func (c *Conn) takeWaiting(n int64) bool {
+	c.server.stats.MemoryWaits.Add(1)
+	c.memory.Store(starved)
+	err := c.account.Take(n, c.done)
+	c.lastActive.Store(c.server.options.Now().UnixNano())
+	c.memory.Store(enough)
+	if c.account.Indebted() {
+		c.memory.Store(favoured)
+	}
+	return err == nil
+}
+
+// yield ends what takeWaiting may have given.
+func (c *Conn) yield() {
+	if c.memory.Load() == favoured {
+		c.memory.Store(enough)
+		c.account.Yield()
+	}
 }
 
 // Listener is the name of the listener that accepted the connection.
@@ -167,7 +197,7 @@ func (c *Conn) refuse(err error) {
 // readReason is the error of a read that is worth a line, or nil: that clients go
 // away is everyday life.
 func readReason(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, budget.ErrCanceled) ||
+	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.ETIMEDOUT) {
 		return nil
 	}
@@ -180,6 +210,7 @@ func readReason(err error) error {
 func (c *Conn) await() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	relaxed := false
 	for !c.closed {
 		pause := time.Duration(0)
 		if !c.pause.IsZero() {
@@ -195,6 +226,11 @@ func (c *Conn) await() bool {
 			c.room = maxUnanswered - c.unanswered
 			return true
 		case c.uncorkLocked():
+		case !relaxed: // the buffer is not needed meanwhile
+			relaxed = true
+			c.mu.Unlock()
+			c.in.idle()
+			c.mu.Lock()
 		default:
 			c.waitLocked(pause)
 		}
@@ -239,9 +275,8 @@ func (c *Conn) fill() error {
 	for {
 		n, err := c.transport.read(&c.in)
 		if err == errNoMemory {
-			c.server.stats.MemoryWaits.Add(1)
-			if err := c.in.waitForRoom(); err != nil {
-				return err
+			if !c.in.makeRoom(c.takeWaiting) {
+				return net.ErrClosed
 			}
 			continue
 		}
@@ -339,7 +374,7 @@ func (c *Conn) finish() {
 		c.out.drop()
 	}
 	c.in.drop()
-	c.account.Yield()
+	c.yield()
 	if reason != nil {
 		c.server.log.Info("connection closed", "listener", c.Listener(), "client", c.RemoteAddr(), "reason", reason)
 	}

@@ -23,6 +23,9 @@ var errShort = errors.New("memory is short")
 // an error when its turn comes.
 func (c *Conn) nextRun() ([]*Request, error) {
 	c.run = c.run[:0]
+	if err := c.unstash(); err != nil {
+		return nil, err
+	}
 	for len(c.run) < c.room {
 		frame, ok, err := c.in.frame(c.frameLimit())
 		if !ok || err != nil {
@@ -45,6 +48,22 @@ func (c *Conn) nextRun() ([]*Request, error) {
 		}
 	}
 	return c.run, nil
+}
+
+// unstash brings requests that were kept aside back into a buffer.
+func (c *Conn) unstash() error {
+	size := c.in.frameSize()
+	if c.in.buffer != nil || size == 0 || size > len(c.in.stash) || c.in.makeRoom(c.account.TryTake) {
+		return nil
+	}
+	if !c.park() {
+		return net.ErrClosed
+	}
+	defer c.unpark()
+	if !c.in.makeRoom(c.takeWaiting) {
+		return net.ErrClosed
+	}
+	return nil
 }
 
 // unlessRun puts an error off until the run before it has been served.
@@ -89,9 +108,7 @@ func (c *Conn) parseWaiting(frame []byte) (*Request, error) {
 		return nil, net.ErrClosed
 	}
 	defer c.unpark()
-	c.server.stats.MemoryWaits.Add(1)
-	c.favoured.Store(true)
-	r, err := c.parseWith(frame, func(n int64) bool { return c.account.Take(n, c.done) == nil })
+	r, err := c.parseWith(frame, c.takeWaiting)
 	if err == errShort { // only when the connection ended
 		err = net.ErrClosed
 	}
@@ -140,10 +157,7 @@ func (c *Conn) parseWith(frame []byte, take func(int64) bool) (*Request, error) 
 
 // serveRun puts a run into the queue and gives it to the handler.
 func (c *Conn) serveRun(run []*Request) {
-	if c.favoured.Load() {
-		c.favoured.Store(false)
-		c.account.Yield()
-	}
+	c.yield()
 	at := c.server.options.Now()
 	for _, r := range run {
 		r.served = at

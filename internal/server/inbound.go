@@ -18,7 +18,7 @@ type inbound struct {
 	conn    *Conn
 	buffer  *bufpool.Buffer // charged with its length; nil while idle
 	r, w    int             // buffer[r:w] is unread
-	stash   []byte          // instead of a buffer: the begin of a frame, charged with its length
+	stash   []byte          // instead of a buffer: few bytes that wait, charged with their length
 	drain   int             // size of the next buffer
 	largest int             // the last frame that was larger, with its length
 	arrived time.Time
@@ -94,17 +94,6 @@ func (in *inbound) lend() []byte {
 	return b[in.w:end]
 }
 
-// waitForRoom is makeRoom for the time when memory is short.
-func (in *inbound) waitForRoom() error {
-	var err error
-	in.makeRoom(func(n int64) bool {
-		in.conn.favoured.Store(true)
-		err = in.conn.account.Take(n, in.conn.done)
-		return err == nil
-	})
-	return err
-}
-
 // makeRoom sees to it that there is room to read, with memory from take; it
 // returns false if there is none. A frame gets a buffer twice as large, or as
 // large as the last large frame, when it has filled the one it has.
@@ -138,7 +127,7 @@ func (in *inbound) makeRoom(take func(n int64) bool) bool {
 	return true
 }
 
-// idle implements lender: nothing can be read now. A buffer without bytes goes
+// idle implements lender: nothing can or may be read now. A buffer without bytes goes
 // back; one with few keeps them aside in memory of their own size.
 func (in *inbound) idle() {
 	if in.buffer == nil {

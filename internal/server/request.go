@@ -87,10 +87,12 @@ func (r *Request) Reply(pieces ...Piece) {
 	r.conn.settle(r, answered, pieces)
 }
 
-// ReplyMessage answers with a message in the version of the request. A message
-// that has a version of its own (ApiVersions) sets it before and uses Reply.
+// ReplyMessage answers with a message in the version of the request; where that
+// version is not served (ApiVersions only), in the one that the message has.
 func (r *Request) ReplyMessage(msg kmsg.Response) {
-	msg.SetVersion(r.Header.Version)
+	if r.API.Serves(r.Header.Version) {
+		msg.SetVersion(r.Header.Version)
+	}
 	r.Reply(Piece{Bytes: msg.AppendTo(nil)})
 }
 

@@ -224,9 +224,10 @@ func (c *Conn) overdue(at time.Time, o *Options) (ends bool, reason error) {
 	quiet := at.Sub(time.Unix(0, c.lastActive.Load()))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	waitsForUs := c.head != nil && !c.writing || !c.parked && !c.writing
+	memory := c.memory.Load()
+	waitsForUs := !c.writing && (c.head != nil || !c.parked || memory == starved)
 	switch {
-	case c.parked && c.favoured.Load() && quiet > o.StallTimeout:
+	case c.parked && memory == favoured && quiet > o.StallTimeout:
 		return true, fmt.Errorf("no byte of a request came for %v while others wait for memory", o.StallTimeout)
 	case o.IdleTimeout > 0 && quiet > o.IdleTimeout && !waitsForUs:
 		return true, nil

@@ -1,0 +1,519 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"log/slog"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"barnabas/internal/base/budget"
+	"barnabas/internal/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
+)
+
+const patience30s = 30 * time.Second
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// handlerFunc is a Handler.
+type handlerFunc func(c *Conn, run []*Request)
+
+func (f handlerFunc) Serve(c *Conn, run []*Request) { f(c, run) }
+
+// logLines collects what a server logs.
+type logLines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// testServer is a server with one listener, and what it logged.
+type testServer struct {
+	*Server
+	log *logLines
+}
+
+func served() *wire.Served {
+	return wire.NewServed(kmsg.Produce, kmsg.Fetch, kmsg.Metadata, kmsg.ApiVersions, kmsg.SyncGroup, kmsg.OffsetFetch,
+		kmsg.SASLHandshake, kmsg.SASLAuthenticate)
+}
+
+// start serves h; change may alter the options.
+func start(t testing.TB, h handlerFunc, change func(*Options)) *testServer {
+	t.Helper()
+	log := &logLines{}
+	o := Options{
+		Listeners: []Listener{{Name: "TEST", Address: "127.0.0.1:0", Scope: wire.Broker, Handler: h, Served: served()}},
+		Logger:    slog.New(slog.NewTextHandler(log, nil)),
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := Listen(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	ts := &testServer{s, log}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, l := range s.listeners {
+			if used := l.options.Budget.Used(); used != 0 && !t.Failed() {
+				t.Errorf("%d bytes of the budget are not returned", used)
+			}
+		}
+	})
+	return ts
+}
+
+// client is a raw connection to a server.
+type client struct {
+	net.Conn
+	t testing.TB
+}
+
+func (s *testServer) dial(t testing.TB) *client {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr("TEST").String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetDeadline(time.Now().Add(patience30s)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &client{conn, t}
+}
+
+// frame is a request as a client writes it.
+func frame(correlationID int32, msg kmsg.Request) []byte {
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("test")).AppendRequest(nil, msg, correlationID)
+}
+
+func (c *client) send(b []byte) {
+	c.t.Helper()
+	if _, err := c.Write(b); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// receive reads one answer: its correlation id and what follows.
+func (c *client) receive() (int32, []byte) {
+	c.t.Helper()
+	id, body, err := c.tryReceive()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return id, body
+}
+
+func (c *client) tryReceive() (int32, []byte, error) {
+	var head [8]byte
+	if _, err := io.ReadFull(c, head[:]); err != nil {
+		return 0, nil, err
+	}
+	body := make([]byte, binary.BigEndian.Uint32(head[:])-4)
+	_, err := io.ReadFull(c, body)
+	return int32(binary.BigEndian.Uint32(head[4:])), body, err
+}
+
+// closed checks that the server ends the connection without another byte.
+func (c *client) closed() {
+	c.t.Helper()
+	if n, err := c.Read(make([]byte, 1)); n > 0 || err == nil {
+		c.t.Fatal("the connection goes on")
+	} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		c.t.Fatal("the connection is not closed")
+	}
+}
+
+func eventually(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience30s); !cond(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not seen: %s", what)
+		}
+	}
+}
+
+// metadata is a small request with a small answer.
+func metadata() kmsg.Request {
+	m := kmsg.NewPtrMetadataRequest()
+	m.Version = 12
+	return m
+}
+
+func produce(size int) *kmsg.ProduceRequest {
+	m := kmsg.NewPtrProduceRequest()
+	m.Version = 9
+	m.Acks = -1
+	m.Topics = []kmsg.ProduceRequestTopic{{Topic: "a-topic", Partitions: []kmsg.ProduceRequestTopicPartition{{Records: make([]byte, size)}}}}
+	return m
+}
+
+// echo answers with the correlation id as body.
+func echo(r *Request) {
+	r.Reply(Piece{Bytes: binary.BigEndian.AppendUint32(nil, uint32(r.Header.CorrelationID))})
+}
+
+func echoAll(_ *Conn, run []*Request) {
+	for _, r := range run {
+		echo(r)
+	}
+}
+
+func TestAnswersHaveTheRightHeader(t *testing.T) {
+	s := start(t, func(_ *Conn, run []*Request) {
+		resp := run[0].Msg.ResponseKind()
+		run[0].ReplyMessage(resp)
+	}, nil)
+	c := s.dial(t)
+	for _, version := range []int16{0, 8, 9, 12} {
+		m := kmsg.NewPtrMetadataRequest()
+		m.Version = version
+		c.send(frame(int32(version), m))
+		id, body := c.receive()
+		resp := m.ResponseKind()
+		if resp.IsFlexible() {
+			body = body[1:]
+		}
+		if err := resp.ReadFrom(body); err != nil || id != int32(version) {
+			t.Errorf("version %d: answer to %d: %v", version, id, err)
+		}
+	}
+	// ApiVersions of an unknown version comes through; its header has version 0.
+	v := kmsg.NewPtrApiVersionsRequest()
+	v.Version = 99
+	c.send(frame(99, v))
+	if id, body := c.receive(); id != 99 || len(body) != len(kmsg.NewPtrApiVersionsResponse().AppendTo(nil)) {
+		t.Errorf("ApiVersions 99: answer to %d, %d bytes", id, len(body))
+	}
+}
+
+func TestRequestCarriesItsContext(t *testing.T) {
+	got := make(chan [6]string, 1)
+	s := start(t, func(c *Conn, run []*Request) {
+		r := run[0]
+		c.SetSoftware("soft", "1.2")
+		name, version := c.Software()
+		got <- [6]string{c.Listener(), c.Principal(), r.Header.ClientID, c.RemoteAddr().String(), c.LocalAddr().String(), name + version}
+		if r.Conn() != c || r.API.Name != "Metadata" || r.Size != len(frame(1, metadata()))-4 || time.Since(r.Arrived) > time.Minute {
+			t.Errorf("request %+v", r)
+		}
+		echo(r)
+	}, nil)
+	c := s.dial(t)
+	c.send(frame(1, metadata()))
+	c.receive()
+	want := [6]string{"TEST", "User:ANONYMOUS", "test", c.Conn.LocalAddr().String(), c.Conn.RemoteAddr().String(), "soft1.2"}
+	if g := <-got; g != want {
+		t.Errorf("context %v, want %v", g, want)
+	}
+}
+
+// TestAnswersLeaveInOrderHoweverTheyAreCompleted pipelines produce requests,
+// lets goroutines complete them at random, some without an answer, and reads
+// what comes.
+func TestAnswersLeaveInOrderHoweverTheyAreCompleted(t *testing.T) {
+	const requests = 256
+	var mu sync.Mutex
+	var parked []*Request
+	var pool sync.WaitGroup
+	s := start(t, func(_ *Conn, run []*Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range run {
+			r.Ordered()
+			parked = append(parked, r)
+			if len(parked) < 16 && r.Header.CorrelationID != requests-1 {
+				continue
+			}
+			for _, p := range parked { // a goroutine each, in any order
+				pool.Go(func() {
+					if p.Header.CorrelationID%7 == 2 {
+						p.NoReply()
+						return
+					}
+					echo(p)
+				})
+			}
+			parked = nil
+		}
+	}, nil)
+	for range 20 {
+		c := s.dial(t)
+		var all []byte
+		for i := range int32(requests) {
+			all = append(all, frame(i, produce(10+int(i)))...)
+		}
+		go c.send(all)
+		for i := range int32(requests) {
+			if i%7 == 2 {
+				continue
+			}
+			if id, body := c.receive(); id != i || int32(binary.BigEndian.Uint32(body[1:])) != i {
+				t.Fatalf("answer to %d, want %d", id, i)
+			}
+		}
+	}
+	pool.Wait()
+}
+
+func TestNeighbouringProduceRequestsAreOneRun(t *testing.T) {
+	var mu sync.Mutex
+	var runs []string
+	release := make(chan struct{})
+	s := start(t, func(_ *Conn, run []*Request) {
+		if run[0].Header.CorrelationID == 0 {
+			<-release // until all of the rest has arrived
+		}
+		names := []string{}
+		for _, r := range run {
+			names = append(names, r.API.Name)
+		}
+		mu.Lock()
+		runs = append(runs, strings.Join(names, "+"))
+		mu.Unlock()
+		for _, r := range run {
+			echo(r)
+		}
+	}, nil)
+	c := s.dial(t)
+	c.send(frame(0, metadata()))
+	rest := []kmsg.Request{produce(5), produce(5), metadata(), metadata(), produce(5), produce(5), produce(5), metadata()}
+	var all []byte
+	for i, m := range rest {
+		all = append(all, frame(int32(1+i), m)...)
+	}
+	c.send(all)
+	eventually(t, "the bytes at the server", func() bool { return pendingBytes(c) == 0 })
+	close(release)
+	for range len(rest) + 1 {
+		c.receive()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got, want := strings.Join(runs, " "), "Metadata Produce+Produce Metadata Metadata Produce+Produce+Produce Metadata"; got != want {
+		t.Errorf("runs %q, want %q", got, want)
+	}
+}
+
+func TestBlockedRequestHoldsItsConnectionUntilAnswered(t *testing.T) {
+	parked := make(chan *Request, 10)
+	s := start(t, func(_ *Conn, run []*Request) {
+		for _, r := range run {
+			if r.Header.CorrelationID == 2 {
+				r.Ordered()
+			}
+			parked <- r
+		}
+	}, nil)
+	c := s.dial(t)
+	c.send(append(append(frame(1, metadata()), frame(2, metadata())...), frame(3, metadata())...))
+	one := <-parked
+	select {
+	case r := <-parked:
+		t.Fatalf("request %d is served before the first is answered", r.Header.CorrelationID)
+	case <-time.After(50 * time.Millisecond):
+	}
+	echo(one)
+	two, three := <-parked, <-parked // 2 is ordered, 3 need not wait
+	echo(three)
+	echo(two)
+	for want := int32(1); want <= 3; want++ {
+		if id, _ := c.receive(); id != want {
+			t.Errorf("answer to %d, want %d", id, want)
+		}
+	}
+}
+
+func TestAnsweredTwiceIsAnErrorOfOurs(t *testing.T) {
+	result := make(chan any, 1)
+	s := start(t, func(_ *Conn, run []*Request) {
+		echo(run[0])
+		defer func() { result <- recover() }()
+		echo(run[0])
+	}, nil)
+	c := s.dial(t)
+	c.send(frame(1, metadata()))
+	c.receive()
+	if p, ok := (<-result).(string); !ok || !strings.HasPrefix(p, "BUG:") {
+		t.Errorf("second answer: %v", p)
+	}
+}
+
+func TestAbortClosesAfterTheAnswersBefore(t *testing.T) {
+	var first *Request
+	s := start(t, func(_ *Conn, run []*Request) {
+		for _, r := range run {
+			r.Ordered()
+			if r.Header.CorrelationID == 1 {
+				first = r
+				continue
+			}
+			r.Abort(io.ErrUnexpectedEOF)
+			echo(first)
+		}
+	}, nil)
+	c := s.dial(t)
+	c.send(append(frame(1, produce(1)), frame(2, produce(1))...))
+	if id, _ := c.receive(); id != 1 {
+		t.Errorf("answer to %d", id)
+	}
+	c.closed()
+	eventually(t, "a line with the reason", func() bool { return strings.Contains(s.log.String(), io.ErrUnexpectedEOF.Error()) })
+}
+
+func TestThrottlePausesTheReading(t *testing.T) {
+	var mu sync.Mutex
+	var served [2]time.Time
+	s := start(t, func(_ *Conn, run []*Request) {
+		for _, r := range run {
+			mu.Lock()
+			served[r.Header.CorrelationID] = time.Now()
+			mu.Unlock()
+			if r.Header.CorrelationID == 0 {
+				r.Throttle(150 * time.Millisecond)
+			}
+			echo(r)
+		}
+	}, nil)
+	c := s.dial(t)
+	c.send(append(frame(0, metadata()), frame(1, metadata())...))
+	c.receive()
+	c.receive()
+	mu.Lock()
+	defer mu.Unlock()
+	if d := served[1].Sub(served[0]); d < 150*time.Millisecond {
+		t.Errorf("the next request was served after %v", d)
+	}
+}
+
+func TestShutdownLetsRequestsFinish(t *testing.T) {
+	parked := make(chan *Request, 1)
+	s := start(t, func(_ *Conn, run []*Request) { parked <- run[0] }, nil)
+	busy, idle := s.dial(t), s.dial(t)
+	busy.send(append(frame(1, metadata()), frame(2, metadata())...))
+	eventually(t, "both connections", func() bool { return s.Stats().Listeners[0].Open.Load() == 2 })
+	r := <-parked
+	done := make(chan error, 1)
+	go func() { done <- s.Shutdown(context.Background()) }()
+	idle.closed()
+	if _, err := net.Dial("tcp", s.Addr("TEST").String()); err == nil {
+		t.Error("a connection is accepted during shutdown")
+	}
+	echo(r)
+	if id, _ := busy.receive(); id != 1 {
+		t.Errorf("answer to %d", id)
+	}
+	busy.closed() // the second request was not read
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShutdownEndsAtItsDeadline(t *testing.T) {
+	parked := make(chan *Request, 1)
+	s := start(t, func(_ *Conn, run []*Request) { parked <- run[0] }, nil)
+	c := s.dial(t)
+	c.send(frame(1, metadata()))
+	r := <-parked
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Shutdown(ctx); err == nil {
+		t.Error("shutdown did not say that it was cut short")
+	}
+	c.closed()
+	echo(r) // goes nowhere, and gives back its memory
+}
+
+func TestClientThatClosesItsSideGetsItsAnswers(t *testing.T) {
+	parked := make(chan *Request, 1)
+	s := start(t, func(_ *Conn, run []*Request) { run[0].Ordered(); parked <- run[0] }, nil)
+	c := s.dial(t)
+	c.send(frame(1, produce(10)))
+	r := <-parked
+	if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(20*time.Millisecond, func() { echo(r) })
+	if id, _ := c.receive(); id != 1 {
+		t.Errorf("answer to %d", id)
+	}
+	c.closed()
+}
+
+func TestStatsCount(t *testing.T) {
+	var observed atomic.Int64
+	s := start(t, echoAll, func(o *Options) {
+		o.Observe = func(key int16, queue, serve, send time.Duration) { observed.Add(1) }
+	})
+	c := s.dial(t)
+	f := frame(1, metadata())
+	for range 3 {
+		c.send(f)
+		c.receive()
+	}
+	eventually(t, "three answers", func() bool { return observed.Load() == 3 })
+	st, l := &s.Stats().Requests[3], s.Stats().Listeners[0]
+	if st.Count.Load() != 3 || st.Bytes.Load() != int64(3*(len(f)-4)) || st.Queue.Load() <= 0 || st.Serve.Load() <= 0 || st.Send.Load() <= 0 {
+		t.Errorf("request stats: %d requests of %d bytes", st.Count.Load(), st.Bytes.Load())
+	}
+	if l.BytesIn.Load() != int64(3*len(f)) || l.BytesOut.Load() != 3*13 || l.Unanswered.Load() != 0 || l.Accepted.Load() != 1 {
+		t.Errorf("listener stats: in %d, out %d, unanswered %d", l.BytesIn.Load(), l.BytesOut.Load(), l.Unanswered.Load())
+	}
+}
+
+func TestListenSaysWhatIsWrong(t *testing.T) {
+	s := start(t, echoAll, nil)
+	for _, c := range []struct {
+		change func(*Options)
+		want   string
+	}{
+		{func(o *Options) { o.Listeners[0].Address = s.Addr("TEST").String() }, "listener TEST: listen tcp"},
+		{func(o *Options) { o.Listeners[0].Protocol = 1 }, "security protocol SSL is not supported"},
+		{func(o *Options) { o.Listeners = append(o.Listeners, o.Listeners[0]) }, "defined twice"},
+		{func(o *Options) { o.Listeners[0].Handler = nil }, "no handler"},
+	} {
+		o := Options{
+			Listeners: []Listener{{Name: "TEST", Address: "127.0.0.1:0", Handler: handlerFunc(echoAll), Served: served()}},
+			Logger:    slog.New(slog.DiscardHandler),
+		}
+		c.change(&o)
+		if _, err := Listen(o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapInuse + m.StackInuse)
+}
+
+var _ = budget.New
