@@ -89,3 +89,6 @@ func (l *Woken) Take(yield func(Waker) bool) {
 
 // Len says how many there are.
 func (l *Woken) Len() int { return len(l.list) }
+
+// Len is how many watch, for gauges.
+func (l *Watchers) Len() int { return int(l.n.Load()) }
