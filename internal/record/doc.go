@@ -20,8 +20,9 @@
 //
 //  1. A Batch from Next or a Builder has at least HeaderSize bytes and exactly as
 //     many as its length field says. Accessors rely on it and check nothing.
-//  2. Nothing is allocated from a number that was read: memory follows the bytes
-//     that are there, up to what they can unpack to.
+//  2. Memory follows the bytes that are there and what they can unpack to, not
+//     numbers that are read. The one exception is the window of a zstd frame: up
+//     to 8 MiB anywhere, up to 128 MiB for one batch at a time in Validate.
 //  3. A reader gives all records of a batch or an error: more, fewer, longer and
 //     shorter records than the header promises are errors.
 //  4. Whatever a Java consumer could not read is refused by Validate.

@@ -209,8 +209,9 @@ type validator struct {
 	iterator Iterator
 
 	errors       []RecordError
-	badTime      bool // one of them is a timestamp
-	consecutive  bool // offsets are 0, 1, 2 ...
+	noKeyText    string // the message of all that are a missing key
+	badTime      bool   // one of them is a timestamp
+	consecutive  bool   // offsets are 0, 1, 2 ...
 	maxTimestamp kafka.TimestampMs
 }
 
@@ -278,7 +279,10 @@ func (v *validator) walk() *Refusal {
 func (v *validator) checkRecord(i int32, offset kafka.Offset, timestamp kafka.TimestampMs, keySize, valueSize int) {
 	o := v.opts
 	if o.Compacted && keySize < 0 {
-		v.errors = append(v.errors, RecordError{i, "Compacted topic cannot accept message without key in topic partition " + o.Partition.String()})
+		if v.noKeyText == "" {
+			v.noKeyText = "Compacted topic cannot accept message without key in topic partition " + o.Partition.String()
+		}
+		v.errors = append(v.errors, RecordError{i, v.noKeyText})
 		return
 	}
 	if o.TimestampType == CreateTime && timestamp != kafka.NoTimestamp {
