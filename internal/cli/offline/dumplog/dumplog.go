@@ -2,6 +2,7 @@ package dumplog
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -175,19 +176,33 @@ func (d *dump) note(kind int, file string, a, b int64) error {
 // complain prints all complaints, by kind and file.
 func (d *dump) complain() error {
 	slices.SortStableFunc(d.complaints, func(x, y complaint) int {
-		if x.kind != y.kind {
-			return x.kind - y.kind
+		if c := cmp.Or(x.kind-y.kind, strings.Compare(x.file, y.file)); c != 0 {
+			return c
 		}
-		return strings.Compare(x.file, y.file)
+		// Apache keeps these two in sorted maps, the others in lists.
+		switch x.kind {
+		case indexMismatch:
+			return cmp.Compare(y.a, x.a)
+		case notConsecutive:
+			return cmp.Compare(x.a, y.a)
+		}
+		return 0
 	})
 	var errs []error
-	last := complaint{kind: -1}
-	for _, c := range d.complaints {
-		if c.kind != last.kind || c.file != last.file {
+	for i, c := range d.complaints {
+		if i == 0 || c.kind != d.complaints[i-1].kind || c.file != d.complaints[i-1].file {
 			errs = append(errs, d.errorf(complaintTexts[c.kind].file, c.file))
 		}
+		if i+1 < len(d.complaints) && c.replacedBy(d.complaints[i+1]) {
+			continue
+		}
 		errs = append(errs, d.errorf(complaintTexts[c.kind].pair, c.a, c.b))
-		last = c
 	}
 	return errors.Join(errs...)
+}
+
+// replacedBy says whether the next complaint has the same key in a map.
+func (c complaint) replacedBy(next complaint) bool {
+	mapped := c.kind == indexMismatch || c.kind == notConsecutive
+	return mapped && next.kind == c.kind && next.file == c.file && next.a == c.a
 }

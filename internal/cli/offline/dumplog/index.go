@@ -18,6 +18,8 @@ import (
 const (
 	offsetEntry = 8
 	timeEntry   = 12
+
+	wholeFile = 1<<31 - 1
 )
 
 // baseOffset is the offset in the name of a segment's file.
@@ -26,10 +28,21 @@ func baseOffset(file string) (int64, error) {
 	return parseLong(name)
 }
 
-// beside is the file of the same segment with another ending.
-func beside(file, ending string) string {
-	name, _, _ := strings.Cut(filepath.Base(file), ".")
-	return filepath.Join(filepath.Dir(file), name+ending)
+// beside is the file of the same segment with another ending, as an absolute
+// path, which errors name.
+func beside(file, ending string) (string, error) {
+	path, err := filepath.Abs(file)
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	return filepath.Join(filepath.Dir(path), name+ending), err
+}
+
+// openBeside opens the .log of the segment that an index belongs to.
+func (d *dump) openBeside(file string) (*entries, error) {
+	log, err := beside(file, ".log")
+	if err != nil {
+		return nil, err
+	}
+	return d.openEntries(log, wholeFile)
 }
 
 // corrupt is the error of an index that a broker would rebuild.
@@ -43,7 +56,7 @@ func (d *dump) offsetIndex(file string) (err error) {
 	if err != nil {
 		return err
 	}
-	log, err := d.openEntries(beside(file, ".log"), 0, 1<<62)
+	log, err := d.openBeside(file)
 	if err != nil {
 		return err
 	}
@@ -69,14 +82,15 @@ func (d *dump) offsetIndex(file string) (err error) {
 		d.printf("%s passed sanity check.\n", file)
 		return nil
 	}
-	size := log.end
 	for i := range n {
 		offset, position := at(i)
 		// After a crash many entries behind the last one are zero.
 		if offset == base && i > 0 {
 			return nil
 		}
-		log.pos, log.end = position, min(size, position+d.maxMessageSize)
+		if err := log.slice(position, d.maxMessageSize); err != nil {
+			return err
+		}
 		e, err := log.next()
 		if errors.Is(err, io.EOF) {
 			return &exception{"java.util.NoSuchElementException", ""}
@@ -102,13 +116,13 @@ func sane(file, what string, last, base int64, length, entry int) error {
 	if err != nil {
 		return err
 	}
-	found, than := "Corrupt index found, index file", "the base offset"
+	found, than := "Corrupt index found, index file "+path, "the base offset"
 	if what != "Index" {
-		found, than = "Corrupt time index found, time index file", "the first offset"
+		found, than = "Corrupt time index found, time index file ("+path+")", "the first offset"
 	}
 	switch {
 	case last < base:
-		return corrupt("%s (%s) has non-zero size but the last offset is %d which is less than %s %d", found, path, last, than, base)
+		return corrupt("%s has non-zero size but the last offset is %d which is less than %s %d", found, last, than, base)
 	case length%entry != 0:
 		return corrupt("%s file %s is corrupt, found %d bytes which is neither positive nor a multiple of %d", what, path, length, entry)
 	}
@@ -121,12 +135,12 @@ func (d *dump) timeIndex(file string) (err error) {
 	if err != nil {
 		return err
 	}
-	log, err := d.openEntries(beside(file, ".log"), 0, 1<<62)
+	log, err := d.openBeside(file)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	positions, err := d.readPositions(beside(file, ".index"), base)
+	positions, err := d.readPositions(file, base)
 	if err != nil {
 		return err
 	}
@@ -152,7 +166,9 @@ func (d *dump) timeIndex(file string) (err error) {
 		if offset == base && i > 0 {
 			return nil
 		}
-		log.pos = positions.before(offset)
+		if err := log.slice(positions.before(offset), wholeFile); err != nil {
+			return err
+		}
 		if err := d.checkTime(file, log, timestamp, offset, previous); err != nil {
 			return err
 		}
@@ -204,7 +220,7 @@ func (d *dump) checkTime(file string, log *entries, timestamp, offset, previous 
 		largest = max(largest, it.Record().Timestamp)
 	}
 	if err := it.Err(); err != nil {
-		return invalidRecord("the entry at position %d: %s", e.position, err)
+		return brokenRecords(e, err)
 	}
 	if largest != timestamp {
 		if err := d.note(timestampMismatch, file, timestamp, largest); err != nil {
@@ -220,9 +236,13 @@ func (d *dump) checkTime(file string, log *entries, timestamp, offset, previous 
 // positions is an offset index that lookups go to.
 type positions []struct{ offset, position int64 }
 
-// readPositions reads an .index file up to the zeros that a crash leaves. A
-// segment whose index was never needed has none.
+// readPositions reads the .index beside a file up to the zeros that a crash
+// leaves. A segment whose index was never needed has none.
 func (d *dump) readPositions(file string, base int64) (positions, error) {
+	file, err := beside(file, ".index")
+	if err != nil {
+		return nil, err
+	}
 	if ok, err := vfs.Exists(d.fsys, file); err != nil || !ok {
 		return nil, err
 	}
@@ -241,7 +261,7 @@ func (d *dump) readPositions(file string, base int64) (positions, error) {
 	return out, nil
 }
 
-// before is the position of the last entry that is not beyond offset.
+// before is the position of the entry at offset, else of the last one before it.
 func (p positions) before(offset int64) int64 {
 	position := int64(0)
 	for _, e := range p {
@@ -249,6 +269,9 @@ func (p positions) before(offset int64) int64 {
 			break
 		}
 		position = e.position
+		if e.offset == offset {
+			break
+		}
 	}
 	return position
 }

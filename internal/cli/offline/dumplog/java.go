@@ -73,7 +73,7 @@ func text(b []byte) string {
 }
 
 // brokenPrefix is the length of the longest start of b that could begin a
-// character, at least 1.
+// character, at least 1. Half of a surrogate pair is one for Java, up to its end.
 func brokenPrefix(b []byte) int {
 	lo, hi, size := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {
@@ -83,9 +83,6 @@ func brokenPrefix(b []byte) int {
 		size = 3
 		if c == 0xe0 {
 			lo = 0xa0
-		}
-		if c == 0xed {
-			hi = 0x9f
 		}
 	case c >= 0xf0 && c <= 0xf4:
 		size = 4

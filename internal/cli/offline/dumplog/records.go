@@ -14,6 +14,14 @@ import (
 func (d *dump) records(file string, e *entry, last int64) (int64, error) {
 	var it record.Iterator
 	defer it.Close()
+	if e.magic < record.MagicV2 || e.batch.Codec() != record.None {
+		// Apache unpacks a compressed batch before it prints its first record.
+		for it.Reset(e.bytes); it.Next(); {
+		}
+		if err := it.Err(); err != nil {
+			return 0, brokenRecords(e, err)
+		}
+	}
 	for it.Reset(e.bytes); it.Next(); {
 		r := it.Record()
 		if int64(r.Offset) != last+1 {
@@ -41,9 +49,13 @@ func (d *dump) records(file string, e *entry, last int64) (int64, error) {
 		d.printf("\n")
 	}
 	if err := it.Err(); err != nil {
-		return 0, invalidRecord("the entry at position %d: %s", e.position, err)
+		return 0, brokenRecords(e, err)
 	}
 	return last, nil
+}
+
+func brokenRecords(e *entry, err error) error {
+	return invalidRecord("the entry at position %d: %s", e.position, err)
 }
 
 func (d *dump) recordMetadata(e *entry, r *record.Record) {

@@ -49,12 +49,13 @@ type legacyHeader struct {
 type entries struct {
 	name     string
 	file     vfs.File
+	size     int64 // of the file
 	pos, end int64
 	buf      []byte
 }
 
-// openEntries opens the first limit bytes of a file from a position on.
-func (d *dump) openEntries(name string, from, limit int64) (*entries, error) {
+// openEntries opens the first limit bytes of a file.
+func (d *dump) openEntries(name string, limit int64) (*entries, error) {
 	file, err := d.fsys.Open(name, vfs.Read)
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (d *dump) openEntries(name string, from, limit int64) (*entries, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &entries{name: name, file: file, pos: from, end: min(size, from+limit)}, nil
+	return &entries{name: name, file: file, size: size, end: min(size, limit)}, nil
 }
 
 // next returns the next entry, valid until the call after it; io.EOF is the end.
@@ -101,9 +102,6 @@ func (e *entry) parse() error {
 		if len(e.bytes) < record.HeaderSize {
 			return invalidRecord("the batch at position %d has %d bytes, less than a header", e.position, len(e.bytes))
 		}
-		if codec := e.batch.Codec(); !codec.Valid() {
-			return &exception{"java.lang.IllegalArgumentException", fmt.Sprintf("Unknown compression type id: %d", codec)}
-		}
 		return nil
 	}
 	header := 18 + 8*int(max(e.magic, 0))
@@ -130,6 +128,16 @@ func invalidRecord(format string, args ...any) error {
 	return &exception{"org.apache.kafka.common.InvalidRecordException", fmt.Sprintf(format, args...)}
 }
 
+// slice moves to a range that begins at a position that an index names.
+func (r *entries) slice(position, limit int64) error {
+	if position > r.size || position < 0 {
+		return &exception{"java.lang.IllegalArgumentException",
+			fmt.Sprintf("Slice from position %d exceeds end position of FileRecords(size=%d, file=%s, start=0, end=2147483647)", position, r.size, r.name)}
+	}
+	r.pos, r.end = position, min(r.size, position+limit)
+	return nil
+}
+
 func (r *entries) close() error { return r.file.Close() }
 
 // segment prints a .log file or a .checkpoint of the metadata log.
@@ -137,7 +145,7 @@ func (d *dump) segment(file string) (err error) {
 	if err := d.segmentTitle(file); err != nil {
 		return err
 	}
-	r, err := d.openEntries(file, 0, d.maxBytes)
+	r, err := d.openEntries(file, d.maxBytes)
 	if err != nil {
 		return err
 	}
@@ -151,7 +159,9 @@ func (d *dump) segment(file string) (err error) {
 		if err != nil {
 			return err
 		}
-		d.entryLine(e)
+		if err := d.entryLine(e); err != nil {
+			return err
+		}
 		if d.deep {
 			if last, err = d.records(file, e, last); err != nil {
 				return err
@@ -198,7 +208,7 @@ func (d *dump) segmentTitle(file string) error {
 }
 
 // entryLine prints the header of an entry.
-func (d *dump) entryLine(e *entry) {
+func (d *dump) entryLine(e *entry) error {
 	codec, crc, valid := e.legacy.codec, e.legacy.crc, e.legacy.valid
 	timestampType, timestamp := e.legacy.timestampType, e.legacy.timestamp
 	if e.magic >= record.MagicV2 {
@@ -211,6 +221,10 @@ func (d *dump) entryLine(e *entry) {
 	} else {
 		d.printf("offset: %d", e.legacy.offset)
 	}
+	if !codec.Valid() {
+		return &exception{"java.lang.IllegalArgumentException", fmt.Sprintf("Unknown compression type id: %d", codec)}
+	}
 	d.printf(" position: %d %s: %d size: %d magic: %d compresscodec: %s crc: %d isvalid: %t\n",
 		e.position, timestampType, timestamp, len(e.bytes), e.magic, codec, crc, valid)
+	return nil
 }

@@ -27,17 +27,20 @@ func (d *dump) producers(file string) error {
 	}
 	be := binary.BigEndian
 	if len(b) < snapshotHeader {
-		return d.errorf("Snapshot failed schema validation: it has %d bytes\n", len(b))
+		return d.errorf("Snapshot failed schema validation: null\n")
 	}
 	if version := int16(be.Uint16(b)); version != 1 {
-		return d.errorf("Snapshot contained an unknown file version %d\n", version)
+		return d.errorf("Snapshot failed schema validation: Snapshot contained an unknown file version %d\n", version)
+	}
+	count, rest := int64(int32(be.Uint32(b[6:]))), int64(len(b)-snapshotHeader)
+	switch {
+	case count > rest:
+		return d.errorf("Snapshot failed schema validation: Tried to allocate a collection of size %d, but there are only %d bytes remaining.\n", count, rest)
+	case count*snapshotProducer > rest:
+		return d.errorf("Snapshot failed schema validation: null\n")
 	}
 	if stored, computed := be.Uint32(b[2:]), crc32.Checksum(b[6:], crc32.MakeTable(crc32.Castagnoli)); stored != computed {
 		return d.errorf("Snapshot is corrupt (CRC is no longer valid). Stored crc: %d. Computed crc: %d\n", stored, computed)
-	}
-	count := int64(int32(be.Uint32(b[6:])))
-	if int64(len(b)) < snapshotHeader+count*snapshotProducer {
-		return d.errorf("Snapshot failed schema validation: %d producers in %d bytes\n", count, len(b))
 	}
 	for i := range count {
 		p := b[snapshotHeader+i*snapshotProducer:]
@@ -77,7 +80,7 @@ func (d *dump) abortedTxns(file string) error {
 			if err != nil {
 				return err
 			}
-			return &exception{"org.apache.kafka.common.KafkaException", fmt.Sprintf("Unexpected aborted transaction version %d in transaction index %s, current version is 0", version, path)}
+			return &exception{"org.apache.kafka.common.KafkaException", fmt.Sprintf("Unexpected aborted transaction version %d in transaction index %s, supported version range is 0 to 0", version, path)}
 		}
 		d.printf("version: 0 producerId: %d firstOffset: %d lastOffset: %d lastStableOffset: %d\n",
 			int64(be.Uint64(b[2:])), int64(be.Uint64(b[10:])), int64(be.Uint64(b[18:])), int64(be.Uint64(b[26:])))

@@ -1,0 +1,203 @@
+package dumplog
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// goldenCase is one call in testdata/cases.txt: the command line and what Apache
+// Kafka 4.4.0's tool printed, called in testdata/files, which is /DIR in it.
+type goldenCase struct {
+	args                 []string
+	stdout, stderr, exit string
+}
+
+func readCases(t *testing.T) []goldenCase {
+	t.Helper()
+	text, err := os.ReadFile("testdata/cases.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []goldenCase
+	var into *string
+	for _, line := range strings.SplitAfter(string(text), "\n") {
+		word := strings.TrimSuffix(line, "\n")
+		var c *goldenCase
+		if len(out) > 0 {
+			c = &out[len(out)-1]
+		}
+		switch {
+		case strings.HasPrefix(line, "$ "):
+			out = append(out, goldenCase{args: strings.Fields(line[2:])})
+		case word == "[stdout]":
+			into = &c.stdout
+		case word == "[stderr]":
+			into = &c.stderr
+		case word == "[no newline]":
+			*into = strings.TrimSuffix(*into, "\n")
+		case strings.HasPrefix(line, "[exit "):
+			c.exit, into = word, nil
+		case into != nil:
+			*into += line
+		}
+	}
+	return out
+}
+
+func TestDumpLogPrintsWhatApachesPrints(t *testing.T) {
+	cases := readCases(t)
+	if len(cases) < 40 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	dir, err := filepath.Abs("testdata/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, c := range cases {
+		var stdout, stderr bytes.Buffer
+		exit := Run(c.args, &stdout, &stderr)
+		compare(t, c.args, "stdout", stdout.String(), c.stdout)
+		compare(t, c.args, "stderr", strings.ReplaceAll(stderr.String(), dir, "/DIR"), c.stderr)
+		if got := fmt.Sprintf("[exit %d]", exit); got != c.exit {
+			t.Errorf("%q: %s, want %s", c.args, got, c.exit)
+		}
+	}
+}
+
+// compare names the first line that differs.
+func compare(t *testing.T, args []string, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := 0; i < max(len(g), len(w)); i++ {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			t.Errorf("%q: %s differs at line %d\n got %q\nwant %q", args, what, i+1, strings.Join(g[min(i, len(g)):min(i+1, len(g))], ""), strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""))
+			return
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, c := range []struct {
+		args         string
+		out, err     string // how they begin
+		exit         int
+		optionsTable bool
+	}{
+		{args: "", err: about + "\nOption", exit: 1},
+		{args: "--help", out: about + "\nOption"},
+		{args: "--version", out: "4.4.0\n"},
+		{args: "--print-data-log", err: "Missing required argument \"[files]\"\nOption", exit: 1},
+		{args: "--nosuch", err: "nosuch is not a recognized option\n", exit: 1},
+		{args: "--files", err: "Option files requires an argument\n", exit: 1},
+		{args: "--files=a.foo extra", out: "Dumping a.foo\n", err: "Ignoring unknown file a.foo\n"},
+		{args: "--files a.foo --files b.foo", err: "Exception in thread \"main\" joptsimple.MultipleArgumentsForOptionException: Found multiple arguments for option files, but you asked for only one\n", exit: 1},
+		{args: "--files x.log --max-bytes foo", err: "Exception in thread \"main\" joptsimple.OptionArgumentConversionException: Cannot parse argument 'foo' of option max-bytes\n", exit: 1},
+		{args: "--files x.log --share-group-state-decoder", err: "Exception in thread \"main\" java.lang.UnsupportedOperationException: --share-group-state-decoder is not supported by this release\n", exit: 1},
+		{args: "--files x.log --value-decoder-class com.example.D", err: "Exception in thread \"main\" java.lang.RuntimeException: Failed to load decoder class com.example.D: there are", exit: 1},
+	} {
+		var stdout, stderr bytes.Buffer
+		exit := Run(strings.Fields(c.args), &stdout, &stderr)
+		if exit != c.exit || !strings.HasPrefix(stdout.String(), c.out) || !strings.HasPrefix(stderr.String(), c.err) || c.out == "" && stdout.Len() > 0 || c.err == "" && stderr.Len() > 0 {
+			t.Errorf("%s: exit %d\nstdout %.200s\nstderr %.200s", c.args, exit, stdout.String(), stderr.String())
+		}
+	}
+}
+
+func TestDecoderClasses(t *testing.T) {
+	for _, c := range []struct {
+		class string
+		in    []byte
+		want  string
+	}{
+		{"StringDecoder", []byte("a\xffb\xe2\x82c\xf0\x9f\x98"), "a\ufffdb\ufffdc\ufffd"},
+		{"StringDecoder", []byte("\xed\xa0\x80\xc0\xaf\xf5x"), "\ufffd\ufffd\ufffd\ufffdx"},
+		{"IntegerDecoder", []byte{0xff, 0xff, 0xff, 0xfe}, "-2"},
+		{"LongDecoder", []byte{0, 0, 0, 1, 0, 0, 0, 0}, "4294967296"},
+		{"LongDecoder", nil, "null"},
+		{"IntegerDecoder", []byte{1}, "org.apache.kafka.common.errors.SerializationException: Size of data received by IntegerDeserializer is not 4"},
+	} {
+		decode, err := classDecoder(decoders + c.class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := "null"
+		if s, err := decode(c.in); err != nil {
+			got = err.Error()
+		} else if s != nil {
+			got = *s
+		}
+		if got != c.want {
+			t.Errorf("%s of %q: %q, want %q", c.class, c.in, got, c.want)
+		}
+	}
+}
+
+// The bytes are what Apache Kafka's own classes wrote, but for the states.
+func TestTransactionValues(t *testing.T) {
+	for _, c := range []struct{ hex, want string }{
+		{
+			"0000" + "000000012a05f20100ca00011173" + "05" + "0000000200047337c3a900000002000111790001117a0005733132c3a9000000020001117e0001117f" + "000000012a05f210000000012a05f211",
+			`{"version":"0","data":{"producerId":5000000001,"producerEpoch":202,"transactionTimeoutMs":70003,"transactionStatus":"CompleteAbort","transactionPartitions":[{"topic":"s7é","partitionIds":[70009,70010]},{"topic":"s12é","partitionIds":[70014,70015]}],"transactionLastUpdateTimestampMs":5000000016,"transactionStartTimestampMs":5000000017}}`,
+		},
+		{
+			"0001" + "000000012a05f20100cc00011176" + "07" + "00" + "000000012a05f208000000012a05f209" + "040008000000012a05f2020108000000012a05f203020200d2030200cd",
+			`{"version":"1","data":{"producerId":5000000001,"previousProducerId":5000000002,"nextProducerId":5000000003,"producerEpoch":204,"nextProducerEpoch":205,"transactionTimeoutMs":70006,"transactionStatus":"PrepareEpochFence","transactionPartitions":null,"transactionLastUpdateTimestampMs":5000000008,"transactionStartTimestampMs":5000000009,"clientTransactionVersion":210}}`,
+		},
+		{
+			"0001" + "000000012a05f20100cc00011176" + "01" + "0306733130c3a9030001117c0001117d0006733135c3a90300011181000111820" + "0000000012a05f213000000012a05f214" + "00",
+			`{"version":"1","data":{"producerId":5000000001,"producerEpoch":204,"transactionTimeoutMs":70006,"transactionStatus":"Ongoing","transactionPartitions":[{"topic":"s10é","partitionIds":[70012,70013]},{"topic":"s15é","partitionIds":[70017,70018]}],"transactionLastUpdateTimestampMs":5000000019,"transactionStartTimestampMs":5000000020}}`,
+		},
+		{"0001" + "000000012a05f20100cc00011176" + "08" + "00" + "000000012a05f208000000012a05f209" + "00", "Unknown transaction state id 8 from the transaction status message"},
+		{"0001" + "000000012a05f20100cc00011176" + "01" + "00" + "000000012a05f208000000012a05f2", errTxnRecord.Error()},
+		{"0002", "unknown value version 2"},
+	} {
+		b, err := hex.DecodeString(c.hex)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := txnValue(0, b)
+		if err != nil {
+			got = []byte(err.Error())
+		}
+		if string(got) != c.want {
+			t.Errorf("got %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func FuzzDumpLog(f *testing.F) {
+	names, err := filepath.Glob("testdata/files/*/*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err == nil {
+			f.Add(filepath.Ext(name), b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, ext string, b []byte) {
+		dir := t.TempDir()
+		base := filepath.Join(dir, "00000000000000000000")
+		for _, e := range []string{".log", ".index", ".timeindex", ".snapshot", ".txnindex"} {
+			if err := os.WriteFile(base+e, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, decoder := range []string{"--print-data-log", "--cluster-metadata-decoder", "--offsets-decoder", "--transaction-log-decoder"} {
+			var stdout, stderr bytes.Buffer
+			for _, e := range []string{".log", ".index", ".timeindex", ".snapshot", ".txnindex"} {
+				Run([]string{"--files", base + e, decoder}, &stdout, &stderr)
+			}
+		}
+	})
+}
