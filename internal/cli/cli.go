@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"barnabas/internal/cli/client"
+	"barnabas/internal/cli/offline/dumplog"
+	"barnabas/internal/cli/offline/storage"
+	"barnabas/internal/cli/run"
 )
 
 // Streams are what a command reads and writes.
@@ -27,6 +30,11 @@ type command struct {
 // commands lists the doors, in the order of the help text.
 func commands() []command {
 	return []command{
+		{"server", "kafka-server-start", "run a node", func(ctx context.Context, args []string, s Streams) int {
+			return run.Server(ctx, args, s.Stdout, s.Stderr)
+		}},
+		{"storage", "kafka-storage", "format log directories, and tell about them", offline(storage.Run)},
+		{"dump-log", "kafka-dump-log", "print the files of a log directory", offline(dumplog.Run)},
 		{"topics", "kafka-topics", "create, list, describe, alter and delete topics", tool(client.Topics)},
 		{"console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
 		{"console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
@@ -38,6 +46,10 @@ func tool(f func([]string, client.IO) int) func(context.Context, []string, Strea
 	return func(ctx context.Context, args []string, s Streams) int {
 		return f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
 	}
+}
+
+func offline(f func(args []string, stdout, stderr io.Writer) int) func(context.Context, []string, Streams) int {
+	return func(_ context.Context, args []string, s Streams) int { return f(args, s.Stdout, s.Stderr) }
 }
 
 // Main runs the command that argv asks for and returns the exit code. The

@@ -1,0 +1,130 @@
+package api
+
+import (
+	"log/slog"
+	"sync"
+	"time"
+
+	"barnabas/internal/config"
+	"barnabas/internal/controller"
+	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/producerid"
+	"barnabas/internal/replica"
+	"barnabas/internal/security"
+	"barnabas/internal/server"
+	"barnabas/internal/wire"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Options are what both handlers are made of. All fields are needed, but those
+// that say otherwise.
+type Options struct {
+	NodeID    kafka.BrokerID
+	ClusterID string
+	Config    *config.Broker
+	// Effective is Config with the dynamic configuration of the metadata log.
+	Effective func() *config.Broker
+	Image     func() *image.Image // the newest that was published
+	// KRaftVersion is the finalized kraft.version; it stands in no image.
+	KRaftVersion func() int16
+	Authorizer   security.Authorizer
+	Controller   *controller.Controller
+	Log          *slog.Logger
+
+	// Replicas and ProducerIDs are needed by Broker alone.
+	Replicas    *replica.Manager
+	ProducerIDs *producerid.Manager
+	// Ports are the ports that listeners are bound to, by name of the listener:
+	// for addresses that are told as the client reached them.
+	Ports func(listener string) int
+}
+
+// Broker answers what clients ask.
+type Broker struct {
+	Options
+	served     *wire.Served
+	functions  [kmsg.MaxKey + 1]func(*Broker, *call)
+	autoCreate *autoCreate
+}
+
+// brokerFunctions is the table of what a broker serves. Produce comes in runs and
+// has a way of its own.
+func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
+	return map[kmsg.Key]func(*Broker, *call){
+		kmsg.Produce:                 nil,
+		kmsg.Fetch:                   (*Broker).fetch,
+		kmsg.ListOffsets:             (*Broker).listOffsets,
+		kmsg.Metadata:                (*Broker).metadata,
+		kmsg.ApiVersions:             (*Broker).apiVersions,
+		kmsg.CreateTopics:            (*Broker).createTopics,
+		kmsg.DeleteTopics:            (*Broker).deleteTopics,
+		kmsg.InitProducerID:          (*Broker).initProducerID,
+		kmsg.OffsetForLeaderEpoch:    (*Broker).offsetForLeaderEpoch,
+		kmsg.DescribeConfigs:         (*Broker).describeConfigs,
+		kmsg.CreatePartitions:        (*Broker).createPartitions,
+		kmsg.DescribeCluster:         (*Broker).describeCluster,
+		kmsg.DescribeProducers:       (*Broker).describeProducers,
+		kmsg.UnregisterBroker:        (*Broker).unregisterBroker,
+		kmsg.DescribeTopicPartitions: (*Broker).describeTopicPartitions,
+	}
+}
+
+// NewBroker returns the handler of client listeners.
+func NewBroker(o Options) *Broker {
+	b := &Broker{Options: o, autoCreate: newAutoCreate()}
+	var keys []kmsg.Key
+	for key, f := range brokerFunctions() {
+		keys = append(keys, key)
+		b.functions[key] = f
+	}
+	b.served = wire.NewServed(keys...)
+	return b
+}
+
+// Served is the set of requests that the handler answers.
+func (b *Broker) Served() *wire.Served { return b.served }
+
+// Serve answers a run of requests of one connection.
+func (b *Broker) Serve(c *server.Conn, run []*server.Request) {
+	if run[0].Header.Key == int16(kmsg.Produce) {
+		b.produce(c, run)
+		return
+	}
+	for _, r := range run {
+		b.functions[r.Header.Key](b, &call{Request: r, conn: c, authorizer: b.Authorizer})
+	}
+}
+
+// autoCreate remembers which topics are being created because someone asked for
+// them, so that a crowd of clients makes one request.
+type autoCreate struct {
+	mu       sync.Mutex
+	inFlight map[string]time.Time // guarded by mu; when it was asked for
+}
+
+func newAutoCreate() *autoCreate { return &autoCreate{inFlight: map[string]time.Time{}} }
+
+// maxAutoCreate bounds the topics that are being created at once; others have to
+// ask again.
+const maxAutoCreate = 10_000
+
+// begin says whether the caller is to create the topic.
+func (a *autoCreate) begin(topic string, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, busy := a.inFlight[topic]; busy || len(a.inFlight) >= maxAutoCreate {
+		return false
+	}
+	a.inFlight[topic] = now
+	return true
+}
+
+func (a *autoCreate) end(topics []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range topics {
+		delete(a.inFlight, t)
+	}
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"barnabas/internal/controller"
+	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/security"
+	"barnabas/internal/server"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// call is one request with what its function needs to know.
+type call struct {
+	*server.Request
+	conn       *server.Conn
+	authorizer security.Authorizer
+}
+
+func (c *call) client() security.Client {
+	return security.Client{Principal: c.conn.Principal(), Address: c.conn.RemoteAddr().Addr()}
+}
+
+// mayTopic says whether the client may do op with the topic.
+func (c *call) mayTopic(op kmsg.ACLOperation, topic string) bool {
+	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeTopic, topic)
+}
+
+// mayCluster says whether the client may do op with the cluster.
+func (c *call) mayCluster(op kmsg.ACLOperation) bool {
+	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeCluster, security.ClusterName)
+}
+
+// context is what the controller needs to know of the request.
+func (c *call) context() controller.Context {
+	return controller.Context{
+		Principal: c.conn.Principal(),
+		ClientID:  c.Header.ClientID,
+		Received:  c.Arrived,
+		Authorize: func(op kmsg.ACLOperation, topic string) bool {
+			if topic == "" {
+				return c.mayCluster(op)
+			}
+			return c.mayTopic(op, topic)
+		},
+	}
+}
+
+// noOperations in a bit field of authorized operations: they were not asked for.
+const noOperations = -1 << 31
+
+// topicOperations is the bit field of what the client may do with the topic.
+func (c *call) topicOperations(topic string) int32 {
+	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeTopic, topic)
+}
+
+func (c *call) clusterOperations() int32 {
+	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeCluster, security.ClusterName)
+}
+
+// resolve finds a topic by name, or by id where the version of the request goes
+// by ids. Which of the two errors it gives depends on that.
+func resolve(img *image.Image, byID bool, name string, id kafka.UUID) (topic string, code kafka.ErrorCode) {
+	if !byID {
+		if img.Topics.ByName(name) == nil {
+			return name, kafka.ErrUnknownTopicOrPartition
+		}
+		return name, kafka.ErrNone
+	}
+	t := img.Topics.ByID(id)
+	if t == nil {
+		return "", kafka.ErrUnknownTopicID
+	}
+	return t.Name, kafka.ErrNone
+}
+
+func ids(list []kafka.BrokerID) []int32 {
+	out := make([]int32, len(list))
+	for i, id := range list {
+		out[i] = int32(id)
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package node
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"barnabas/internal/base/vfs"
+	"barnabas/internal/config"
+	"barnabas/internal/kafka"
+	"barnabas/internal/quorum"
+	"barnabas/internal/raft"
+	"barnabas/internal/storage/logdir"
+)
+
+// gateSlots is how many blocking calls one log directory may have in flight: a
+// disk that hangs must not take a thread for each request.
+const gateSlots = 64
+
+// directory is a log directory of this node, locked.
+type directory struct {
+	path string
+	fs   *vfs.OS
+	lock *logdir.Lock
+	meta logdir.Meta
+}
+
+// directories are all of them, those of log.dirs first, in their order.
+type directories struct {
+	all       []*directory
+	clusterID string
+}
+
+// openDirectories locks the node's directories and reads whose they are. With
+// format set, a node that was never formatted is.
+func openDirectories(c *config.Broker, format bool, log *slog.Logger) (_ *directories, err error) {
+	d := &directories{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.release(false))
+		}
+	}()
+	for _, path := range dirPaths(c) {
+		if err := d.lock(path, format); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.readMeta(); err != nil {
+		return nil, err
+	}
+	if format && d.unformatted() == len(d.all) {
+		if err := formatNode(c, log); err != nil {
+			return nil, err
+		}
+		if err := d.readMeta(); err != nil {
+			return nil, err
+		}
+	}
+	return d, d.verify(c)
+}
+
+// dirPaths are log.dirs and metadata.log.dir, each once, as absolute paths.
+func dirPaths(c *config.Broker) []string {
+	var paths []string
+	for _, p := range append(slices.Clone(c.Node.LogDirs), c.Node.MetadataLogDir) {
+		if !slices.Contains(paths, p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
+}
+
+func (d *directories) lock(path string, create bool) error {
+	dir := &directory{path: path, fs: vfs.NewOS(vfs.NewGate(gateSlots))}
+	if _, err := dir.fs.Stat(path); errors.Is(err, fs.ErrNotExist) && create {
+		if err := dir.fs.MkdirAll(path); err != nil {
+			return fmt.Errorf("log directory %s: %w", path, err)
+		}
+	}
+	lock, err := logdir.Acquire(dir.fs, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return notFormatted(path)
+	}
+	if err != nil {
+		return err
+	}
+	dir.lock = lock
+	d.all = append(d.all, dir)
+	return nil
+}
+
+// notFormatted tells what to do about a directory that belongs to no node.
+func notFormatted(path string) error {
+	return fmt.Errorf("log directory %s is not formatted: run 'barnabas storage format' once, or start the server with --auto-format", path)
+}
+
+func (d *directories) readMeta() error {
+	for _, dir := range d.all {
+		meta, err := logdir.ReadMeta(dir.fs, dir.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		dir.meta = meta
+	}
+	return nil
+}
+
+func (d *directories) unformatted() int {
+	n := 0
+	for _, dir := range d.all {
+		if dir.meta.ClusterID == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *directories) verify(c *config.Broker) error {
+	metas := map[string]logdir.Meta{}
+	for _, dir := range d.all {
+		if dir.meta.ClusterID == "" {
+			return notFormatted(dir.path)
+		}
+		metas[dir.path] = dir.meta
+		d.clusterID = dir.meta.ClusterID
+		if dir.meta.DirectoryID.IsZero() {
+			if err := dir.name(); err != nil {
+				return err
+			}
+		}
+	}
+	return logdir.VerifyMeta(metas, d.clusterID, c.Node.ID)
+}
+
+// name gives a directory that was formatted before there were directory ids one
+// of its own (KIP-858).
+func (dir *directory) name() error {
+	id, err := kafka.RandomUUID(rand.Reader)
+	if err != nil {
+		return err
+	}
+	dir.meta.DirectoryID, dir.meta.Version = id, 1
+	return logdir.WriteMeta(dir.fs, dir.path, dir.meta, time.Now())
+}
+
+// find returns the directory with that path.
+func (d *directories) find(path string) *directory {
+	i := slices.IndexFunc(d.all, func(dir *directory) bool { return dir.path == path })
+	return d.all[i]
+}
+
+// release gives the locks back. After a clean stop the files go, too.
+func (d *directories) release(clean bool) error {
+	var errs []error
+	for _, dir := range d.all {
+		if clean {
+			errs = append(errs, dir.lock.Release())
+		} else {
+			errs = append(errs, dir.lock.Abandon())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// formatNode makes the directories of a new cluster of this one node.
+func formatNode(c *config.Broker, log *slog.Logger) error {
+	cluster, err := kafka.RandomUUID(rand.Reader)
+	if err != nil {
+		return err
+	}
+	directory, err := kafka.RandomUUID(rand.Reader)
+	if err != nil {
+		return err
+	}
+	o := quorum.FormatOptions{
+		FS: vfs.NewOS(vfs.NewGate(gateSlots)), ClusterID: cluster.String(), NodeID: c.Node.ID,
+		LogDirs: c.Node.LogDirs, MetadataDir: c.Node.MetadataLogDir, Controller: true,
+		Levels: quorum.ServedLevels(kafka.LatestMetadataVersion), Now: time.Now, Random: rand.Reader,
+	}
+	if len(c.Quorum.Voters) == 0 {
+		o.KRaftVersion = raft.KRaftVersion1
+		o.Voters = raft.VoterSet{{
+			ReplicaKey:      raft.ReplicaKey{ID: c.Node.ID, Directory: directory},
+			Endpoints:       quorum.ControllerEndpoints(c.Network, hostName()),
+			MaxKRaftVersion: raft.KRaftVersion1,
+		}}
+	}
+	n, err := quorum.Format(o)
+	if err == nil {
+		log.Info("formatted", "directories", n, "cluster", o.ClusterID, "metadata", filepath.Join(c.Node.MetadataLogDir, "__cluster_metadata-0"))
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+// Package node assembles a node from its configuration: the only package that
+// knows all others. It opens the log directories, wires controller, quorum,
+// metadata loader, replicas, membership and listeners, and takes them apart again
+// in the right order.
+//
+// A node of this release is broker and controller at once, and the only one of
+// its quorum.
+//
+// How it starts: lock and check the directories (format them if that was asked
+// for) → open the metadata log and the replicas' checkpoints → bind the listeners
+// → start the quorum, which elects this node → the controller writes what an empty
+// log needs → the first image is published: replicas open their logs → membership
+// registers and is unfenced → clients are let in. Nothing in it waits for a clock.
+//
+// How it stops: no new connections → a controlled shutdown, which gives
+// leaderships away and needs everything below → answers leave → replicas close
+// their logs and mark the stop as clean → controller, loader and quorum close →
+// the locks are given back.
+//
+// Publishers of the metadata image, in order: configuration, replicas, this
+// node's own pointer (from which requests are answered), membership, controller.
+// So whoever is answered "committed" by the controller finds the change here.
+//
+// Files:
+//
+//	node.go      Node: start, stop, failure
+//	dirs.go      log directories: lock, format, check
+//	assemble.go  the parts and how they know each other
+//	publish.go   what happens to a new image
+//	adapters.go  small interfaces between layers that are blind to each other
+//	register.go  what this node registers as: endpoints, features
+package node

@@ -1,0 +1,271 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"barnabas/internal/base/clock"
+	"barnabas/internal/base/wheel"
+	"barnabas/internal/config"
+	"barnabas/internal/controller"
+	"barnabas/internal/kafka"
+	"barnabas/internal/membership"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/metadata/loader"
+	"barnabas/internal/metadata/metarec"
+	"barnabas/internal/producerid"
+	"barnabas/internal/quorum"
+	"barnabas/internal/replica"
+	"barnabas/internal/server"
+)
+
+// Options are what a node is started with.
+type Options struct {
+	Config *config.Broker
+	// AutoFormat allows a node whose directories were never formatted to do so.
+	AutoFormat bool
+	Log        *slog.Logger
+}
+
+// Node is a running node.
+type Node struct {
+	config      *config.Broker
+	log         *slog.Logger
+	incarnation kafka.UUID
+
+	dirs        *directories
+	quorum      *quorum.Quorum
+	replicas    *replica.Manager
+	controller  *controller.Controller
+	loader      *loader.Loader
+	producerIDs *producerid.Manager
+	assignments *membership.Assignments
+	server      *server.Server
+	wheel       *wheel.Wheel
+
+	controllerRegistration metarec.RegisterControllerRecord
+
+	image     atomic.Pointer[image.Image]   // as requests see it
+	effective atomic.Pointer[config.Broker] // config with what the metadata log says
+	member    atomic.Pointer[membership.Member]
+	dynamic   config.Dynamic // owned by the publishing goroutine
+
+	serving   chan struct{} // closed when clients are let in
+	failed    chan struct{} // closed by fatal
+	failure   error         // written before failed is closed
+	failOnce  sync.Once
+	stop      chan struct{} // ends the background goroutines
+	tasks     sync.WaitGroup
+	stopOnce  sync.Once
+	stopError error
+}
+
+// Start starts a node. It returns when everything is under way; Serving says when
+// clients are let in.
+func Start(o Options) (*Node, error) {
+	n := &Node{config: o.Config, log: o.Log, serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{})}
+	n.image.Store(image.Empty())
+	n.effective.Store(o.Config)
+	var err error
+	if n.incarnation, err = kafka.RandomUUID(rand.Reader); err != nil {
+		return nil, err
+	}
+	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.Log); err != nil {
+		return nil, err
+	}
+	if err := n.assemble(); err != nil {
+		return nil, errors.Join(err, n.disassemble())
+	}
+	n.tasks.Go(func() { n.wheel.Run(time.Now, n.stop) })
+	n.loader.Start()
+	n.quorum.Start(follower{n.loader, n.controller})
+	for _, l := range o.Config.Network.Listeners {
+		if l.Controller {
+			n.server.Start(l.Name)
+		}
+	}
+	return n, nil
+}
+
+// disassemble closes what assemble has made before it failed.
+func (n *Node) disassemble() error {
+	var errs []error
+	if n.server != nil {
+		errs = append(errs, n.server.Close())
+	}
+	if n.controller != nil {
+		n.controller.Close()
+	}
+	if n.replicas != nil {
+		n.replicas.Close(kafka.NoBrokerEpoch)
+	}
+	if n.quorum != nil {
+		errs = append(errs, n.quorum.Close())
+	}
+	return errors.Join(append(errs, n.dirs.release(false))...)
+}
+
+// startMembership begins to register, with the first image.
+func (n *Node) startMembership(at membership.Metadata) {
+	c := n.config
+	all, cordoned := n.brokerDirectories()
+	m := membership.Start(membership.Options{
+		ID: c.Node.ID, ClusterID: n.dirs.clusterID, Incarnation: n.incarnation, Rack: rack(c.Node.Rack),
+		Listeners: n.brokerListeners(), Features: brokerFeatures(), LogDirs: all, CordonedLogDirs: cordoned,
+		PreviousEpoch:     n.replicas.PreviousEpoch(),
+		HeartbeatInterval: c.Lifecycle.HeartbeatInterval, InitialRegistrationTimeout: c.Lifecycle.InitialRegistrationTimeout,
+		DirFailureTimeout: c.Logs.DirFailureTimeout, ControlledShutdown: c.Lifecycle.ControlledShutdownEnable,
+		Controller: ownController{n.controller}, Clock: clock.System{}, Log: n.log.With("part", "membership"),
+	}, at)
+	n.member.Store(m)
+	n.tasks.Go(func() { n.join(m) })
+}
+
+// join has the broker unfenced as soon as its metadata has its registration:
+// partitions answer when their logs are open, each for itself.
+func (n *Node) join(m *membership.Member) {
+	for _, step := range []struct {
+		reached <-chan struct{}
+		then    func()
+	}{
+		{m.CaughtUp(), m.Ready},
+		{m.Unfenced(), n.letClientsIn},
+	} {
+		select {
+		case <-step.reached:
+			step.then()
+		case <-m.Stopped():
+			if why := m.Failure(); why != "" {
+				n.fatal(errors.New(why))
+			}
+			return
+		case <-n.stop:
+			return
+		}
+	}
+	select {
+	case <-m.Stopped():
+		if why := m.Failure(); why != "" {
+			n.fatal(errors.New(why))
+		}
+	case <-n.stop:
+	}
+}
+
+func (n *Node) letClientsIn() {
+	n.producerIDs.Prefetch()
+	n.server.Start()
+	close(n.serving)
+}
+
+func rack(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+// Image is the metadata that requests are answered from.
+func (n *Node) Image() *image.Image { return n.image.Load() }
+
+// Serving closes when clients are let in.
+func (n *Node) Serving() <-chan struct{} { return n.serving }
+
+// Failed closes when the node cannot go on; Failure says why then.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// Failure is why the node cannot go on. It is to be asked when Failed has closed.
+func (n *Node) Failure() error { return n.failure }
+
+// Address is the address that a listener is bound to.
+func (n *Node) Address(listener string) netip.AddrPort { return n.server.Addr(listener) }
+
+// ClusterID is the id of the cluster.
+func (n *Node) ClusterID() string { return n.dirs.clusterID }
+
+// brokerEpoch is the epoch of this broker's registration.
+func (n *Node) brokerEpoch() kafka.BrokerEpoch {
+	if m := n.member.Load(); m != nil {
+		return m.Epoch()
+	}
+	return kafka.NoBrokerEpoch
+}
+
+// fatal says that the node must stop.
+func (n *Node) fatal(err error) {
+	n.failOnce.Do(func() {
+		n.failure = err
+		n.log.Error("the node cannot go on", "error", err)
+		close(n.failed)
+	})
+}
+
+// answersTimeout bounds how long a stop waits for answers to leave.
+const answersTimeout = 5 * time.Second
+
+// Stop stops the node in order. When ctx ends, the controlled shutdown is cut
+// short. It may be called again.
+func (n *Node) Stop(ctx context.Context) error {
+	n.stopOnce.Do(func() { n.stopError = n.stopInOrder(ctx) })
+	return n.stopError
+}
+
+func (n *Node) stopInOrder(ctx context.Context) error {
+	n.log.Info("stopping")
+	clean := n.leave(ctx)
+	epoch := n.brokerEpoch()
+	answers, cancel := context.WithTimeout(context.Background(), answersTimeout)
+	defer cancel()
+	var errs []error
+	if err := n.server.Shutdown(answers); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		errs = append(errs, err)
+	}
+	n.assignments.Close()
+	// The loader is the one who calls the replicas; it stops first.
+	n.loader.Close()
+	n.replicas.Close(epoch)
+	n.producerIDs.Close()
+	if m := n.member.Load(); m != nil {
+		m.Close()
+	}
+	n.controller.Close()
+	errs = append(errs, n.quorum.Close())
+	close(n.stop)
+	n.tasks.Wait()
+	errs = append(errs, n.dirs.release(clean))
+	n.log.Info("stopped", "clean", clean)
+	return errors.Join(errs...)
+}
+
+// leave is the controlled shutdown. It is false where the node has failed: what
+// is on disk is left as it is then.
+func (n *Node) leave(ctx context.Context) (clean bool) {
+	select {
+	case <-n.failed:
+		return false
+	default:
+	}
+	m := n.member.Load()
+	if m == nil {
+		return true
+	}
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Now().Add(5 * time.Minute)
+	}
+	m.Shutdown(deadline)
+	select {
+	case <-m.Stopped():
+	case <-n.failed:
+		return false
+	case <-ctx.Done():
+		n.log.Warn("the controlled shutdown was cut short")
+	}
+	return true
+}
