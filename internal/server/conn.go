@@ -23,6 +23,7 @@ const (
 
 // Conn is a connection.
 type Conn struct {
+	id        uint64
 	server    *Server
 	listener  *listener
 	transport transport
@@ -56,7 +57,8 @@ type Conn struct {
 	corked     bool      // answers of the present drain wait for its end
 	writing    bool      // someone owns out
 	stalled    bool      // out's owner left it to the goroutine
-	parked     bool      // the goroutine sits in a read
+	parked     bool      // the goroutine sits in a read, or there is none
+	asleep     bool      // there is none, see sleep.go
 	waiting    bool      // the goroutine waits for wake
 	stopping   bool      // read nothing more, end when all is answered
 	closed     bool
@@ -169,7 +171,14 @@ func newConn(s *Server, l *listener, t transport, clientIP netip.Addr) *Conn {
 
 // serve is the connection's goroutine.
 func (c *Conn) serve() {
-	defer c.finish()
+	if !c.loop() {
+		c.finish()
+	}
+}
+
+// loop reads and serves. It returns true when the connection sleeps, and false at
+// its end.
+func (c *Conn) loop() (sleeps bool) {
 	for c.await() {
 		run, err := c.nextRun()
 		switch {
@@ -178,11 +187,17 @@ func (c *Conn) serve() {
 		case len(run) > 0:
 			c.serveRun(run)
 		default:
-			if err := c.fill(); err != nil {
+			switch err := c.fill(); {
+			case err == errInterrupted:
+				if c.trySleep() {
+					return true
+				}
+			case err != nil:
 				c.stop(readReason(err))
 			}
 		}
 	}
+	return false
 }
 
 // refuse ends the connection for what the client sent.
@@ -342,6 +357,8 @@ func (c *Conn) close() {
 		return
 	}
 	c.closed = true
+	slept := c.asleep
+	c.asleep = false
 	orphans := c.head
 	c.head, c.tail = nil, nil
 	c.listener.stats.Unanswered.Add(int64(-c.unanswered))
@@ -358,9 +375,12 @@ func (c *Conn) close() {
 	if err := c.transport.close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		c.server.log.Debug("closing a connection failed", "client", c.RemoteAddr(), "error", err)
 	}
+	if slept {
+		c.finish()
+	}
 }
 
-// finish is the end of the goroutine.
+// finish is the last that happens to a connection, on its goroutine if it has one.
 func (c *Conn) finish() {
 	c.close()
 	c.mu.Lock()

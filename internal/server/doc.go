@@ -19,6 +19,9 @@
 // by; only when that one sits in a read does a goroutine of its own take over,
 // one per connection, until the queue is written.
 //
+// A connection that has been quiet for a second lets its goroutine go; a sentinel
+// watches the sockets of such connections and starts a new one.
+//
 // A connection is authenticating or serving. Without an Authenticator it serves
 // from the start, as User:ANONYMOUS.
 //
@@ -69,6 +72,7 @@
 //	request.go    Request: Ordered, Reply and the others
 //	queue.go      the order of answers, who writes
 //	outbound.go   pieces to bytes on the socket
+//	sleep.go      connections without a goroutine; sentinel_linux.go, sentinel_other.go
 //	transport.go  transport: what a connection needs from a socket
 //	tcp.go        the plain one; tcp_linux.go, tcp_other.go
 //	stats.go      counters

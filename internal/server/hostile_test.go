@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"barnabas/internal/base/budget"
-	"barnabas/internal/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -565,6 +563,3 @@ func FuzzStream(f *testing.F) {
 		_ = c.Close()
 	})
 }
-
-var _ = fmt.Sprint
-var _ = wire.Broker

@@ -90,7 +90,9 @@ type Options struct {
 	// its turn, took to be answered, and its answer to be written.
 	Observe func(key int16, queue, serve, send time.Duration)
 
-	wrapTransport func(transport) transport // for tests, nil otherwise
+	// for tests
+	wrapTransport func(transport) transport // nil otherwise
+	sleepAfter    time.Duration             // how long a connection is quiet before it sleeps
 }
 
 func (o *Options) wrap(t transport) transport {
@@ -106,6 +108,7 @@ const (
 	defaultIdle         = 10 * time.Minute
 	defaultStall        = 10 * time.Second
 	defaultDrain        = 256 << 10
+	defaultSleepAfter   = time.Second
 	defaultBudget       = 256 << 20
 )
 
@@ -133,6 +136,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.StallTimeout == 0 {
 		o.StallTimeout = defaultStall
+	}
+	if o.sleepAfter == 0 {
+		o.sleepAfter = defaultSleepAfter
 	}
 	if o.Limits == nil {
 		l := NoLimits()

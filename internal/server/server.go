@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -20,12 +21,14 @@ type Server struct {
 	quota     *quota
 	listeners []*listener
 	closing   chan struct{}  // closed when the server stops accepting
-	running   sync.WaitGroup // every goroutine of the server
+	running   sync.WaitGroup // connections, and goroutines that are not theirs
+	sentinel  *sentinel      // nil where there is none
 
 	mu      sync.Mutex
-	conns   map[*Conn]struct{} // guarded by mu
-	swept   bool               // the janitor runs, guarded by mu
-	stopped bool               // guarded by mu
+	conns   map[uint64]*Conn // by id, guarded by mu
+	lastID  uint64           // guarded by mu
+	swept   bool             // the janitor runs, guarded by mu
+	stopped bool             // guarded by mu
 }
 
 // Listen binds all listeners. Clients may connect from now on, but are accepted
@@ -35,7 +38,10 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits), closing: make(chan struct{}), conns: map[*Conn]struct{}{}}
+	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits), closing: make(chan struct{}), conns: map[uint64]*Conn{}}
+	if s.sentinel, err = newSentinel(s.wake); err != nil {
+		return nil, err
+	}
 	for _, lo := range o.Listeners {
 		l, err := s.bind(lo)
 		if err != nil {
@@ -114,14 +120,24 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return err
 	case <-ctx.Done():
+		for _, c := range s.connections() {
+			c.close()
+		}
+		<-done
+		err = errors.Join(err, ctx.Err())
 	}
-	for _, c := range s.connections() {
-		c.close()
+	return errors.Join(err, s.closeSentinel())
+}
+
+func (s *Server) closeSentinel() error {
+	if s.sentinel == nil {
+		return nil
 	}
-	<-done
-	return errors.Join(err, ctx.Err())
+	if err := s.sentinel.close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // Close ends all connections at once.
@@ -155,7 +171,7 @@ func (s *Server) connections() []*Conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]*Conn, 0, len(s.conns))
-	for c := range s.conns {
+	for _, c := range s.conns {
 		list = append(list, c)
 	}
 	return list
@@ -171,20 +187,24 @@ func (s *Server) add(c *Conn) bool {
 		}
 		return false
 	}
-	s.conns[c] = struct{}{}
+	s.lastID++
+	c.id = s.lastID
+	s.conns[c.id] = c
 	c.listener.stats.Accepted.Add(1)
 	c.listener.stats.Open.Add(1)
-	s.running.Go(c.serve)
+	s.running.Add(1)
+	go c.serve()
 	return true
 }
 
-// forget is the last that a connection's goroutine does.
+// forget ends a connection's part in the server.
 func (s *Server) forget(c *Conn) {
 	s.mu.Lock()
-	delete(s.conns, c)
+	delete(s.conns, c.id)
 	s.mu.Unlock()
 	c.listener.stats.Open.Add(-1)
 	s.quota.leave(c.clientIP, c.listener)
+	s.running.Done()
 }
 
 // sleep waits, and returns false if the server stopped meanwhile.
@@ -199,10 +219,11 @@ func (s *Server) sleep(d time.Duration) bool {
 	}
 }
 
-// sweep is the janitor: it ends connections that do nothing. One goroutine that
-// looks at all of them now and then is cheaper than a timer for each.
+// sweep is the janitor: it ends connections that do nothing and sends quiet ones
+// to sleep. One goroutine that looks at all of them now and then is cheaper than
+// a timer for each.
 func (s *Server) sweep() {
-	interval := s.options.StallTimeout
+	interval := min(s.options.StallTimeout, 8*s.options.sleepAfter)
 	if s.options.IdleTimeout > 0 {
 		interval = min(interval, s.options.IdleTimeout)
 	}
@@ -210,29 +231,33 @@ func (s *Server) sweep() {
 	for s.sleep(interval) {
 		at := s.options.Now()
 		for _, c := range s.connections() {
-			if ends, reason := c.overdue(at, &s.options); ends {
-				c.setReason(reason)
-				c.close()
-			}
+			c.inspect(at)
 		}
 	}
 }
 
-// overdue says whether a connection that has moved no byte for some time must
-// end, and why, if that is worth a line.
-func (c *Conn) overdue(at time.Time, o *Options) (ends bool, reason error) {
+// inspect does what is due to a connection that has moved no byte for some time.
+func (c *Conn) inspect(at time.Time) {
+	o := &c.server.options
 	quiet := at.Sub(time.Unix(0, c.lastActive.Load()))
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	memory := c.memory.Load()
+	c.mu.Lock()
 	waitsForUs := !c.writing && (c.head != nil || !c.parked || memory == starved)
+	stalls := c.parked && memory == favoured && quiet > o.StallTimeout
+	idles := o.IdleTimeout > 0 && quiet > o.IdleTimeout && !waitsForUs
+	dozes := quiet > o.sleepAfter && c.mayDozeLocked()
+	c.mu.Unlock()
 	switch {
-	case c.parked && memory == favoured && quiet > o.StallTimeout:
-		return true, fmt.Errorf("no byte of a request came for %v while others wait for memory", o.StallTimeout)
-	case o.IdleTimeout > 0 && quiet > o.IdleTimeout && !waitsForUs:
-		return true, nil
+	case stalls:
+		c.setReason(fmt.Errorf("no byte of a request came for %v while others wait for memory", o.StallTimeout))
+		c.close()
+	case idles:
+		c.close()
+	case dozes && c.server.sentinel != nil:
+		if err := c.transport.interrupt(); err != nil && !errors.Is(err, net.ErrClosed) {
+			c.server.log.Debug("a connection cannot be sent to sleep", "client", c.RemoteAddr(), "error", err)
+		}
 	}
-	return false, nil
 }
 
 // closeIdlest ends the connection that has been quiet for the longest time on a

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"barnabas/internal/base/budget"
 	"barnabas/internal/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -279,6 +278,8 @@ func TestAnswersLeaveInOrderHoweverTheyAreCompleted(t *testing.T) {
 			}
 		}
 	}
+	mu.Lock() // after the last Go
+	defer mu.Unlock()
 	pool.Wait()
 }
 
@@ -515,5 +516,3 @@ func heapInUse() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
-
-var _ = budget.New

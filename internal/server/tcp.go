@@ -1,10 +1,13 @@
 package server
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,10 +54,26 @@ func newTCP(conn *net.TCPConn) (*tcp, error) {
 
 func (t *tcp) read(l lender) (int, error) {
 	t.lender, t.readN, t.readErr = l, 0, nil
-	if err := t.raw.Read(t.reader); err != nil {
+	err := t.raw.Read(t.reader)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		if err = t.conn.SetReadDeadline(time.Time{}); err == nil {
+			err = errInterrupted
+		}
+	}
+	if err != nil {
 		return 0, err
 	}
 	return t.readN, t.readErr
+}
+
+func (t *tcp) interrupt() error { return t.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+func (t *tcp) watch(do func(fd int) error) error {
+	var doErr error
+	if err := t.raw.Control(func(fd uintptr) { doErr = do(int(fd)) }); err != nil {
+		return err
+	}
+	return doErr
 }
 
 // tryRead is called when the socket may be readable, first of all at once; false

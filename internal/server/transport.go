@@ -8,6 +8,9 @@ import (
 // errNoMemory is returned by transport.read when the lender had no buffer.
 var errNoMemory = errors.New("no memory for a buffer")
 
+// errInterrupted is returned by transport.read after interrupt.
+var errInterrupted = errors.New("read interrupted")
+
 // lender gives the buffer to read into, at the moment when there is something to
 // read.
 type lender interface {
@@ -37,6 +40,10 @@ type transport interface {
 	// cannot, and then nothing was sent. No bytes and no error means that the
 	// socket is full, unless eof.
 	sendFile(fd int, off, n int64, p patience) (sent int64, eof, ok bool, err error)
+	// interrupt ends a read that waits, or the next one.
+	interrupt() error
+	// watch calls do with the socket's descriptor, which stays open meanwhile.
+	watch(do func(fd int) error) error
 	local() netip.AddrPort
 	remote() netip.AddrPort
 	close() error
