@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +15,13 @@ func build(set settings) (*Broker, error) { return buildFrom(layers{static: set}
 // buildFrom resolves all keys, checks Kafka's rules that span several, and works
 // out the fields that have no tag.
 func buildFrom(l layers) (*Broker, error) {
-	if id, ok := l.static["broker.id"]; ok {
-		if _, ok := l.static["node.id"]; !ok { // broker.id is the old name
-			l.static = maps.Clone(l.static)
-			l.static["node.id"] = id
-		}
-	}
+	l.static = l.static.named("node.id", "broker.id")
 	v, err := l.resolve()
 	if err != nil {
 		return nil, err
+	}
+	if l.static = l.static.named("broker.id", "node.id"); v.int("broker.id") == -1 {
+		v["broker.id"] = v["node.id"]
 	}
 	b := &Broker{layers: l, values: v}
 	fill(b, v)
@@ -64,7 +61,7 @@ func (b *Broker) buildNode(v values, static settings) error {
 	n := &b.Node
 	n.IsBroker = slices.Contains(v.list("process.roles"), "broker")
 	n.IsController = slices.Contains(v.list("process.roles"), "controller")
-	if id := v.int("broker.id"); id != -1 && id != int64(n.ID) {
+	if v.int("broker.id") != int64(n.ID) {
 		return static.at("broker.id", errors.New("`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, please use `node.id` instead."))
 	}
 	n.LogDirs = v.list("log.dirs")

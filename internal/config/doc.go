@@ -5,7 +5,7 @@
 //	b, problems := b.With(config.Dynamic{...})   // dynamic broker configs of the metadata log
 //	t, err := b.Topic(overrides)                 // one topic, typed
 //	entries := b.TopicSources(overrides)         // the same with sources, for CreateTopics
-//	entries := b.DescribeTopic(overrides)        // for DescribeConfigs
+//	entries := b.DescribeTopic(overrides)        // for DescribeConfigs, as DescribeBroker
 //	err := b.ValidateTopic(wanted, existing)     // what a client asks to set
 //
 // It does not know what a value is for, nor does it watch files. A Broker is
@@ -46,7 +46,8 @@
 //	broker.go fill.go           the typed node; tags to fields
 //	build.go network.go listener.go numbers.go
 //	                            fields and rules that span several keys
-//	topic.go topic_resolve.go topic_sources.go
-//	                            the typed topic; its validation; its answers
+//	topic.go topic_resolve.go   the typed topic; its validation
+//	topic_sources.go broker_sources.go
+//	                            answers about topics and the node, with sources
 //	properties/                 the file format
 package config

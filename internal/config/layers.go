@@ -34,6 +34,13 @@ func (l *layers) lookup(name string) (text string, source Source, ok bool) {
 	return "", SourceDefault, false
 }
 
+// IsSet says whether the user gave a value for a key of the node, in one of the
+// sources or in the metadata log; where it is false the default holds.
+func (b *Broker) IsSet(key string) bool {
+	_, _, ok := b.layers.lookup(key)
+	return ok
+}
+
 // values holds the parsed value of every key of a node.
 type values map[string]any
 

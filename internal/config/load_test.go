@@ -253,6 +253,9 @@ fetch.max.bytes=${d:` + dir + `:bytes}
 	if !strings.HasPrefix(got, `server.properties:26: config provider v: class "com.example.Vault" is not one of`) {
 		t.Errorf("got %s", got)
 	}
+	if value, ok, err := lookupInDirectory(dir, "../"+filepath.Base(dir)+"/bytes", nil); ok || err != nil {
+		t.Errorf("a key that is a path: %q, %v", value, err)
+	}
 	if within("/etc/../secret", []string{"/etc"}) || !within("/etc/a/../b", []string{"/etc"}) {
 		t.Error("allowed.paths can be left by ..")
 	}

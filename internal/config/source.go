@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sort"
 	"strings"
@@ -51,6 +52,18 @@ func (s settings) at(key string, err error) error {
 		return err
 	}
 	return &located{set.origin, err}
+}
+
+// named returns the settings with what other is set to also under the name key,
+// unless key is set.
+func (s settings) named(key, other string) settings {
+	set, ok := s[other]
+	if _, has := s[key]; has || !ok {
+		return s
+	}
+	s = maps.Clone(s)
+	s[key] = set
+	return s
 }
 
 func (s settings) values() map[string]string {

@@ -24,6 +24,9 @@ type Entry struct {
 	Source   Source
 	Type     Type
 	Synonyms []Synonym // strongest first
+
+	ReadOnly  bool // cannot change on a running node
+	Sensitive bool // a secret: Value is nil, the synonyms have none
 }
 
 // Synonym is one candidate for a key's value.
@@ -95,23 +98,5 @@ func (b *Broker) DescribeTopic(overrides map[string]string) []Entry {
 		out = append(out, e)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
-}
-
-// synonyms lists what is set for a broker key, and its default.
-func (b *Broker) synonyms(name string) []Synonym {
-	var out []Synonym
-	if text, ok := b.layers.broker[name]; ok {
-		out = append(out, Synonym{name, text, SourceDynamicBroker})
-	}
-	if text, ok := b.layers.cluster[name]; ok {
-		out = append(out, Synonym{name, text, SourceDynamicDefaultBroker})
-	}
-	if set, ok := b.layers.static[name]; ok {
-		out = append(out, Synonym{name, set.value, SourceStaticBroker})
-	}
-	if k := lookupNode(name); k.HasDefault() {
-		out = append(out, Synonym{name, k.Default, SourceDefault})
-	}
 	return out
 }
