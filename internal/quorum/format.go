@@ -166,7 +166,7 @@ func (o *FormatOptions) formatDir(dir string) error {
 	} else if meta.DirectoryID, err = kafka.RandomUUID(o.Random); err != nil {
 		return err
 	}
-	if err := o.FS.MkdirAll(dir); err != nil {
+	if err := makeDir(o.FS, dir); err != nil {
 		return err
 	}
 	if dir == o.MetadataDir && o.Controller {
@@ -174,10 +174,7 @@ func (o *FormatOptions) formatDir(dir string) error {
 			return err
 		}
 	}
-	if err := logdir.WriteMeta(o.FS, dir, meta, o.Now()); err != nil {
-		return err
-	}
-	return o.FS.SyncDir(filepath.Dir(dir))
+	return logdir.WriteMeta(o.FS, dir, meta, o.Now())
 }
 
 // writeBootstrap writes the snapshot 0-0. Its folder's name becomes durable with
@@ -207,4 +204,28 @@ func (o *FormatOptions) writeBootstrap(dir string) error {
 		return err
 	}
 	return w.finish()
+}
+
+// makeDir creates a directory and those above it, durably.
+func makeDir(fsys vfs.FS, dir string) error {
+	var changed []string
+	for d := filepath.Clean(dir); ; d = filepath.Dir(d) {
+		there, err := vfs.Exists(fsys, d)
+		if err != nil {
+			return err
+		}
+		if there || filepath.Dir(d) == d {
+			break
+		}
+		changed = append(changed, filepath.Dir(d))
+	}
+	if err := fsys.MkdirAll(dir); err != nil {
+		return err
+	}
+	for _, d := range slices.Backward(changed) {
+		if err := fsys.SyncDir(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"errors"
 	"fmt"
 
 	"barnabas/internal/kafka"
@@ -213,16 +214,14 @@ func (q *Quorum) commit(hw kafka.Offset) {
 	q.mu.Unlock()
 }
 
-// afterCommit gives the listener what is committed, tells it of a new leader once
-// it has caught up, and does the housekeeping. written are the batches of this
-// step.
+// afterCommit gives the listener what is committed, which with a sole voter is all
+// there is, then tells it of a new leader, and does the housekeeping. written are
+// the batches of this step.
 func (q *Quorum) afterCommit(written []record.Batch) error {
 	if err := q.deliver(written); err != nil {
 		return err
 	}
-	if q.delivered == q.log.LogEnd() {
-		q.tellLeader()
-	}
+	q.tellLeader()
 	return q.clean()
 }
 
@@ -296,13 +295,19 @@ func (q *Quorum) clean() error {
 	if err := q.log.IncrementLogStart(oldest); err != nil {
 		return err
 	}
-	return q.forget(oldest)
+	garbage, err := q.log.RemoveSegments(commitlog.BelowLogStart(oldest), q.opts.nowMs())
+	if err != nil {
+		return err
+	}
+	q.opts.Logger.Info("metadata log and snapshots cut to what is to be kept", "start", oldest, "snapshots", n, "files", len(garbage.Files))
+	return errors.Join(q.discard(garbage), q.forget(oldest))
 }
 
 // forget drops all that lies below the start of the log.
 func (q *Quorum) forget(start kafka.Offset) error {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.history.forgetBelow(start)
-	return q.snapshots.removeBelow(start)
+	dropped := q.snapshots.dropBelow(start)
+	q.mu.Unlock()
+	return q.snapshots.remove(dropped)
 }

@@ -45,7 +45,7 @@ func Open(o Options) (*Quorum, error) {
 
 func (q *Quorum) open() error {
 	o := q.opts
-	if err := o.FS.MkdirAll(q.dir); err != nil {
+	if err := makeDir(o.FS, q.dir); err != nil {
 		return err
 	}
 	snapshots, err := scanSnapshots(o.FS, q.dir)
@@ -102,7 +102,7 @@ func (q *Quorum) openLog() error {
 func (q *Quorum) matchSnapshots() error {
 	latest, ok := q.snapshots.latest()
 	if ok && q.aheadOfLog(latest) {
-		garbage, err := q.log.TruncateFullyAndStartAt(latest.EndOffset)
+		garbage, err := q.log.TruncateFullyAndStartAt(latest.EndOffset, q.opts.nowMs())
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func (q *Quorum) matchSnapshots() error {
 	if start > 0 && (!ok || latest.EndOffset < start) {
 		return fmt.Errorf("it starts at offset %d, but no snapshot reaches that far: what lies below is lost", start)
 	}
-	return q.snapshots.removeBelow(start)
+	return q.snapshots.remove(q.snapshots.dropBelow(start))
 }
 
 func (q *Quorum) aheadOfLog(id SnapshotID) bool {

@@ -267,7 +267,7 @@ func TestSurplusSnapshots(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", c.name, got, err, c.want)
 		}
 	}
-	if err := set.removeBelow(200); err != nil || len(set.ids) != 2 {
+	if err := set.remove(set.dropBelow(200)); err != nil || len(set.ids) != 2 {
 		t.Errorf("left %v, %v", set.ids, err)
 	}
 	again, err := scanSnapshots(fsys, "d")

@@ -64,14 +64,24 @@ func (s *snapshotSet) add(id SnapshotID) {
 	}
 }
 
-// removeBelow removes the snapshots that end below offset and takes them off the
-// list.
-func (s *snapshotSet) removeBelow(offset kafka.Offset) error {
-	for len(s.ids) > 0 && s.ids[0].EndOffset < offset {
-		if err := s.fsys.Remove(s.path(s.ids[0])); err != nil {
+// dropBelow takes the snapshots that end below offset off the list and returns
+// them, so that their files can be removed.
+func (s *snapshotSet) dropBelow(offset kafka.Offset) []SnapshotID {
+	n := 0
+	for n < len(s.ids) && s.ids[n].EndOffset < offset {
+		n++
+	}
+	dropped := s.ids[:n]
+	s.ids = s.ids[n:]
+	return dropped
+}
+
+// remove removes the files of snapshots.
+func (s *snapshotSet) remove(ids []SnapshotID) error {
+	for _, id := range ids {
+		if err := s.fsys.Remove(s.path(id)); err != nil {
 			return err
 		}
-		s.ids = s.ids[1:]
 	}
 	return nil
 }
