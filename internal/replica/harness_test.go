@@ -2,6 +2,7 @@ package replica
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -101,14 +102,17 @@ func (n *node) open() error {
 		if !ok {
 			continue
 		}
-		if err := fsys.MkdirAll(path); err != nil {
+		if err := errors.Join(fsys.MkdirAll(path), fsys.SyncDir("/")); err != nil {
 			n.t.Fatal(err)
 		}
 		n.dirIDs[path] = kafka.UUID{0: 0xd, 6: 0x40, 15: byte(len(o.Dirs))}
 		o.Dirs = append(o.Dirs, DirOptions{Path: path, ID: n.dirIDs[path], FS: fsys})
 	}
 	var err error
-	n.m, err = Open(o)
+	if n.m, err = Open(o); err != nil {
+		close(n.stop)
+		n.wheels.Wait()
+	}
 	return err
 }
 
@@ -489,4 +493,9 @@ func newEpochRequest(current, epoch int32) kmsg.OffsetForLeaderEpochRequestTopic
 	q := kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
 	q.CurrentLeaderEpoch, q.LeaderEpoch = current, epoch
 	return q
+}
+
+// configDynamic is one dynamic configuration of all brokers.
+func configDynamic(key, value string) config.Dynamic {
+	return config.Dynamic{Default: map[string]string{key: value}}
 }
