@@ -20,9 +20,13 @@ type SnapshotWriter struct {
 
 // CreateSnapshot begins a snapshot of what the log holds below id.EndOffset: an
 // offset that is committed, in the log, and the start of a batch, after a record
-// of epoch id.Epoch. lastContained is the append time of that record.
+// of epoch id.Epoch. lastContained is the append time of that record. If there is
+// such a snapshot already, the error is ErrSnapshotExists itself.
 func (q *Quorum) CreateSnapshot(id SnapshotID, lastContained kafka.TimestampMs) (*SnapshotWriter, error) {
 	head, err := q.snapshotHead(id)
+	if err == ErrSnapshotExists {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}

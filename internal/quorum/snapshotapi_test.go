@@ -109,7 +109,7 @@ func TestSnapshotsAtOtherPlacesAreRefused(t *testing.T) {
 		}
 	}
 	writeSnapshot(t, q, c, SnapshotID{end, 1})
-	if _, err := q.CreateSnapshot(SnapshotID{end, 1}, 0); !errors.Is(err, ErrSnapshotExists) {
+	if _, err := q.CreateSnapshot(SnapshotID{end, 1}, 0); err != ErrSnapshotExists {
 		t.Errorf("twice: %v", err)
 	}
 	w, err := q.CreateSnapshot(SnapshotID{3, 1}, 0)
