@@ -60,7 +60,7 @@ func (a *active) heartbeat(req *kmsg.BrokerHeartbeatRequest, answer *kmsg.Broker
 	offset := kafka.Offset(req.CurrentMetadataOffset)
 	current, next := a.brokers.Next(id,
 		heartbeat.Heartbeat{WantFence: req.WantFence, WantShutdown: req.WantShutdown, MetadataOffset: offset},
-		heartbeat.Facts{Registered: a.registered[id], Leads: func() bool { return a.leads(id) }})
+		heartbeat.Facts{Registered: a.registered[id], Departing: b.InControlledShutdown, Leads: func() bool { return a.leads(id) }})
 	var records []metarec.Message
 	if current != next {
 		a.o.Logger.Info("broker changes", "broker", id, "epoch", b.Epoch, "from", current.String(), "to", next.String())

@@ -34,8 +34,8 @@
 //     Resign none is left.
 //  4. The records of a user's request are one batch, and at most 10,000.
 //  5. After each operation, of each partition: ISR and ELR are subsets of the
-//     replicas without a common member; the leader is in the ISR; a leader is an
-//     active broker, or was one when it was chosen.
+//     replicas without a common member; if there is a leader, it is in the ISR, and
+//     all members of the ISR are active brokers. Without ELR the ISR is never empty.
 //  6. A broker id has one live incarnation: another is refused until the session
 //     is over, but for one that proves it has the old one's directories
 //     (Registration.HoldsDirectories).

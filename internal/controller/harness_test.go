@@ -29,10 +29,16 @@ type entry struct {
 	version int16
 }
 
+// failer is a test, also one of rapid's.
+type failer interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
 // cluster is a controller with a log that a test commits, and a second image of
 // that log, made from its bytes as a broker makes it.
 type cluster struct {
-	t     testing.TB
+	t     failer
 	clock *clock.Manual
 	c     *Controller
 	fatal error
@@ -45,6 +51,7 @@ type cluster struct {
 	stream    *image.Stream
 	bootstrap []metarec.Message
 	refuse    error // what Append returns
+	from      int   // where the log of the running command begins
 }
 
 const clusterID = "the-cluster"
@@ -90,7 +97,7 @@ func levels(mv kafka.MetadataVersion) []metarec.Message {
 	return out
 }
 
-func newCluster(t testing.TB, overrides ...string) *cluster {
+func newCluster(t failer, overrides ...string) *cluster {
 	cl := &cluster{t: t, clock: clock.NewManual(time.Unix(1_000_000, 0)), stream: image.NewStream(image.Empty()), bootstrap: levels(kafka.LatestMetadataVersion)}
 	cl.start(1, overrides...)
 	return cl
@@ -174,6 +181,7 @@ func (cl *cluster) restart(seed uint64, overrides ...string) {
 		cl.next -= kafka.Offset(len(b.Records))
 	}
 	cl.uncommit = nil
+	cl.from = min(cl.from, len(cl.log))
 	cl.start(seed, overrides...)
 	cl.lead()
 }
@@ -183,7 +191,7 @@ func (cl *cluster) image() *image.Image { return cl.stream.Shown() }
 
 // check holds the pending state against the log (invariant 1) and the partitions
 // against invariant 5.
-func (cl *cluster) check(t interface{ Fatalf(string, ...any) }) {
+func (cl *cluster) check(t failer) {
 	if cl.c.active == nil {
 		return
 	}
@@ -249,8 +257,10 @@ func broken(m *image.Image, p *image.Partition) string {
 		if !in(p.ISR, p.Leader) {
 			return "the leader is not in the ISR"
 		}
-		if b := m.Cluster.Broker(p.Leader); b == nil || b.Fenced {
-			return "the leader is fenced or not registered"
+		for _, x := range p.ISR {
+			if b := m.Cluster.Broker(x); b == nil || !b.Active() {
+				return "an ISR member is not active"
+			}
 		}
 	}
 	if len(p.ISR) == 0 && !m.Features.ELREnabled() {
@@ -259,10 +269,10 @@ func broken(m *image.Image, p *image.Partition) string {
 	return ""
 }
 
-// written are the records from an offset on, a line each.
-func (cl *cluster) written(from int) string {
+// written are the records of the running command, a line each.
+func (cl *cluster) written() string {
 	var b bytes.Buffer
-	for _, e := range cl.log[from:] {
+	for _, e := range cl.log[cl.from:] {
 		fmt.Fprintf(&b, "%d %s v%d %s\n", e.offset, e.message.Type(), e.version, e.message.AppendJSON(nil, e.version))
 	}
 	return cl.names(b.String())

@@ -10,6 +10,7 @@ import (
 
 	"barnabas/internal/base/script"
 	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/metarec"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -20,7 +21,7 @@ import (
 // topic's name.
 func TestScripts(t *testing.T) {
 	script.RunDir(t, "testdata", func(t *testing.T) func(script.Command) string {
-		d := &dialogue{t: t, cluster: newCluster(t)}
+		d := &dialogue{t: t, cluster: newCluster(t), seed: 1}
 		t.Cleanup(func() { d.c.Close() })
 		return d.run
 	})
@@ -28,14 +29,14 @@ func TestScripts(t *testing.T) {
 
 type dialogue struct {
 	*cluster
-	t       *testing.T
+	t       failer
 	waiting []*string // answers that were not there when their command ended
 	deny    map[string]bool
-	seed    uint64
+	seed    uint64 // of the running controller: no two draw the same topic ids
 }
 
 func (d *dialogue) run(c script.Command) string {
-	from := len(d.log)
+	d.from = len(d.log)
 	answer := d.command(c)
 	out := ""
 	if answer != nil {
@@ -63,7 +64,7 @@ func (d *dialogue) run(c script.Command) string {
 		d.fatal = nil
 	}
 	d.check(d.t)
-	return d.names(out) + d.written(min(from, len(d.log)))
+	return d.names(out) + d.written()
 }
 
 func (d *dialogue) ctx() Context {
@@ -94,6 +95,11 @@ func (d *dialogue) command(c script.Command) *string {
 		}
 	case "lead":
 		d.lead()
+	case "restart": // a new process; what was not committed is lost
+		d.seed++
+		d.restart(d.seed)
+	case "foreign": // a record of an older controller
+		d.foreign(c.Word(0))
 	case "resign":
 		d.c.Resign()
 	case "hold":
@@ -126,6 +132,26 @@ func (d *dialogue) command(c script.Command) *string {
 		return d.request(c)
 	}
 	return nil
+}
+
+// foreign writes a record that an older controller left.
+func (d *dialogue) foreign(name string) {
+	var m metarec.Message
+	switch name {
+	case "begin":
+		m = metarec.NewBeginTransactionRecord()
+	case "topic":
+		m = &metarec.TopicRecord{Name: "half", TopicID: id("x")}
+	default:
+		d.t.Fatalf("unknown record %q", name)
+	}
+	frame, err := metarec.Encode(nil, m, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := d.Append(Records{Epoch: d.epoch, Frames: [][]byte{frame}}); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // partitions prints the committed state.

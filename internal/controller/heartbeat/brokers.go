@@ -93,6 +93,9 @@ type Heartbeat struct {
 type Facts struct {
 	// Registered is the offset of the broker's registration record.
 	Registered kafka.Offset
+	// Departing says that the broker's registration has entered controlled
+	// shutdown; only a new registration takes that back.
+	Departing bool
 	// Leads says whether the broker leads any partition; asked only if needed.
 	Leads func() bool
 }
@@ -118,7 +121,7 @@ func nextOfFenced(h Heartbeat, f Facts) State {
 	switch {
 	case h.WantShutdown:
 		return ShutdownNow
-	case !h.WantFence && h.MetadataOffset >= f.Registered:
+	case !h.WantFence && !f.Departing && h.MetadataOffset >= f.Registered:
 		return Unfenced // invariant 2
 	}
 	return Fenced

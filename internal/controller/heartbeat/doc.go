@@ -12,7 +12,9 @@
 //
 //  1. A fenced broker is not in controlled shutdown; its next wish to shut down
 //     is granted at once.
-//  2. A broker is unfenced only when it has the record of its own registration.
+//  2. A broker is unfenced only when it has the record of its own registration, and
+//     not after it was in controlled shutdown under that registration. (Apache
+//     Kafka unfences it, and lets it lead as one that is shutting down.)
 //  3. A broker in controlled shutdown is released only when it leads nothing and
 //     each active broker has the record by which it ceased to.
 //  4. A pause of the controller ends no session: the time in which nobody looked

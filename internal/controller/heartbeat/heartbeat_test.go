@@ -31,7 +31,7 @@ func TestLifecycle(t *testing.T) {
 			b.BeginShutdown(id(c), kafka.Offset(c.Int("at", 0)))
 		case "heartbeat":
 			h := Heartbeat{WantFence: c.Has("fence"), WantShutdown: c.Has("shutdown"), MetadataOffset: kafka.Offset(c.Int("offset", 0))}
-			f := Facts{Registered: kafka.Offset(c.Int("registered", 0)), Leads: func() bool { return c.Has("leads") }}
+			f := Facts{Registered: kafka.Offset(c.Int("registered", 0)), Departing: c.Has("departing"), Leads: func() bool { return c.Has("leads") }}
 			current, next := b.Next(id(c), h, f)
 			b.Touch(id(c), next.Fenced(), h.MetadataOffset)
 			return fmt.Sprintf("%v -> %v", current, next)
