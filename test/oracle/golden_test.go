@@ -30,10 +30,42 @@ func TestGoldenFoldersReadTheSameInOurs(t *testing.T) {
 		t.Run(variant, func(t *testing.T) {
 			n := unpackGolden(t, binary, variant)
 			start(t, n)
-			verifyFolder(t, verify, n, "testdata/golden/expect.json", variant, goldenSections)
+			verifyFolder(t, verify, n, "testdata/golden/expect.json", variant, goldenSections, notCleaned)
 			stop(t, n)
 		})
 	}
+}
+
+// notCleaned is the topic that Apache Kafka went on cleaning when it opened the
+// killed folder, before the expected content was taken down. Without a cleaner it
+// reads otherwise, see TestInterruptedCleaningReadsTheSame.
+const notCleaned = "load-compacted"
+
+// TestInterruptedCleaningReadsTheSame compares the folder whose cleaning was
+// killed with what Apache Kafka reads in it while its cleaner is off.
+func TestInterruptedCleaningReadsTheSame(t *testing.T) {
+	verify, binary, apache := buildVerify(t), buildBarnabas(t), installApache(t)
+	a := unpackGolden(t, apache, "killed")
+	f, err := os.OpenFile(a.Properties(), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("log.cleaner.enable=false\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, a)
+	captured := filepath.Join(t.TempDir(), "captured.json")
+	if out, err := exec.Command(verify, "-capture", captured, a.Address()).CombinedOutput(); err != nil {
+		t.Fatalf("capture: %v\n%s", err, out)
+	}
+	stop(t, a)
+	n := unpackGolden(t, binary, "killed")
+	start(t, n)
+	verifyFolder(t, verify, n, captured, "captured", "offsets,records,seeks,times")
+	stop(t, n)
 }
 
 // TestGoldenFolderGoesToOursAndBack lets Apache Kafka read what ours left of
@@ -80,9 +112,10 @@ func buildVerify(t *testing.T) string {
 	return file
 }
 
-func verifyFolder(t *testing.T, verify string, n *kit.Node, expect, variant, sections string) {
+func verifyFolder(t *testing.T, verify string, n *kit.Node, expect, variant, sections string, without ...string) {
 	t.Helper()
-	out, err := exec.Command(verify, "-expect", expect, "-variant", variant, "-strict", "-only", sections, n.Address()).CombinedOutput()
+	out, err := exec.Command(verify, "-expect", expect, "-variant", variant, "-strict", "-only", sections,
+		"-without", strings.Join(without, ","), n.Address()).CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v\n%s", variant, err, out)
 		return

@@ -55,6 +55,9 @@ func (v *verifier) capture(file string) error {
 			return err
 		}
 	}
+	if err := v.ready(); err != nil {
+		return err
+	}
 	if err := v.captureOffsets(); err != nil {
 		return err
 	}
