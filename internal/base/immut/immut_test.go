@@ -104,6 +104,43 @@ func TestCopiesStayAsTheyWere(t *testing.T) {
 	})
 }
 
+// TestLargeMapInAnyOrder grows and shrinks a map in orders that reach every edge of
+// the tree.
+func TestLargeMapInAnyOrder(t *testing.T) {
+	const n = 5000
+	for name, order := range map[string]func(i int) int{
+		"ascending":  func(i int) int { return i },
+		"descending": func(i int) int { return n - i },
+		"scattered":  func(i int) int { return i * 7919 % n },
+		"inwards":    func(i int) int { return i * (1 - i%2*2) },
+	} {
+		m, want, o := New[int, int](cmp.Compare[int]), map[int]int{}, NewOwner()
+		for i := range n {
+			m.Set(o, order(i), i)
+			want[order(i)] = i
+			if i%97 == 0 {
+				checkTree(t, m)
+			}
+		}
+		full, all := m, maps.Clone(want)
+		o = NewOwner()
+		for i := range n {
+			k := order(i * 3 % n)
+			m.Delete(o, k)
+			delete(want, k)
+			if i%97 == 0 {
+				checkTree(t, m)
+				checkContent(t, m, want)
+			}
+		}
+		if m.Len() != 0 || m.root != nil {
+			t.Errorf("%s: %d keys are left", name, m.Len())
+		}
+		checkTree(t, full)
+		checkContent(t, full, all)
+	}
+}
+
 func TestFromBeginsAtTheKeyOrBehindIt(t *testing.T) {
 	m, o := New[int, int](cmp.Compare[int]), NewOwner()
 	for i := range 1000 {

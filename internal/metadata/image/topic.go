@@ -67,12 +67,13 @@ const (
 type Topic struct {
 	Name   string
 	ID     kafka.UUID
-	chunks []*chunk // all full but the last
+	chunks []*chunk // chunk i begins with partition 64 i
 	count  int      // partitions that exist
 	owner  *immut.Owner
 }
 
-// chunk is a run of up to 64 partitions, what a change of one of them copies.
+// chunk is a run of up to 64 partitions, what a change of one of them copies. It is no
+// longer than its last partition needs.
 type chunk struct {
 	owner *immut.Owner
 	parts []Partition
@@ -119,10 +120,7 @@ func (t *Topic) own(o *immut.Owner) *Topic {
 // owns the chunk. It makes room where there is none.
 func (t *Topic) place(o *immut.Owner, id int32) *Partition {
 	i, j := int(id)/chunkSize, int(id)%chunkSize
-	for n := len(t.chunks); n <= i; n++ {
-		if n > 0 {
-			t.chunks[n-1] = t.chunks[n-1].grow(o, chunkSize)
-		}
+	for len(t.chunks) <= i {
 		t.chunks = append(t.chunks, &chunk{owner: o})
 	}
 	t.chunks[i] = t.chunks[i].grow(o, j+1)

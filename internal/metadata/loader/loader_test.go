@@ -268,6 +268,7 @@ type kept struct {
 	frames   [][]byte
 	finished bool
 	failAt   string
+	discards int
 }
 
 func (k *kept) Append(frames [][]byte) error {
@@ -287,7 +288,7 @@ func (k *kept) Finish() error {
 }
 
 func (k *kept) Discard() error {
-	k.frames = nil
+	k.discards++
 	return nil
 }
 
@@ -349,6 +350,31 @@ func TestSnapshotIsDueByBytesAndByAge(t *testing.T) {
 	}
 }
 
+func TestLoadedSnapshotStartsTheCountAnew(t *testing.T) {
+	made := 0
+	l, _, clock := newLoader(t, func(o *Options) {
+		o.SnapshotBytes, o.SnapshotAge = 400, time.Hour
+		o.CreateSnapshot = func(image.Position) (SnapshotWriter, error) {
+			made++
+			return &kept{}, nil
+		}
+	})
+	f, s := &feed{t: t}, &feed{t: t}
+	f.apply(l, f.batch(level(33), topic(strings.Repeat("x", 200), 1)))
+	clock.now = clock.now.Add(time.Hour - 1)
+	if err := l.LoadSnapshot(50, 4, &batches{[]record.Batch{s.batch(level(33))}}); err != nil {
+		t.Fatal(err)
+	}
+	clock.now = clock.now.Add(1)
+	f.next = 50
+	f.apply(l, f.batch(topic("a", 1)))
+	drain(l.Publish)
+	drain(l.WriteSnapshot)
+	if made != 0 {
+		t.Error("a snapshot right after one was loaded")
+	}
+}
+
 func TestFailedSnapshotIsDiscardedAndLogged(t *testing.T) {
 	for _, failAt := range []string{"append", "finish", "create", "there already"} {
 		var log strings.Builder
@@ -369,7 +395,8 @@ func TestFailedSnapshotIsDiscardedAndLogged(t *testing.T) {
 		f := &feed{t: t}
 		f.apply(l, f.batch(level(33)))
 		drain(l.Publish)
-		if drain(l.WriteSnapshot) != 1 || k.finished || k.frames != nil {
+		begun := failAt == "append" || failAt == "finish"
+		if drain(l.WriteSnapshot) != 1 || k.finished || (k.discards == 1) != begun {
 			t.Errorf("%s: %+v", failAt, k)
 		}
 		if failed := strings.Contains(log.String(), "metadata snapshot failed"); failed != (failAt != "there already") {

@@ -212,6 +212,26 @@ func TestUnknownTaggedFieldsAreWrittenBackInOrder(t *testing.T) {
 	}
 }
 
+// TestEmptyListIsNotNull: an empty list in a change takes all members away.
+func TestEmptyListIsNotNull(t *testing.T) {
+	change := NewPartitionChangeRecord()
+	change.Isr, change.Directories, change.EligibleLeaderReplicas = []kafka.BrokerID{}, []kafka.UUID{}, []kafka.BrokerID{}
+	whole := NewPartitionRecord()
+	whole.EligibleLeaderReplicas, whole.LastKnownElr = []kafka.BrokerID{}, []kafka.BrokerID{}
+	broker := NewBrokerRegistrationChangeRecord()
+	broker.CordonedLogDirs = []kafka.UUID{}
+	for _, m := range []Message{change, whole, broker} {
+		_, highest := m.Versions()
+		frame, err := Encode(nil, m, highest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, _, err := Decode(frame); err != nil || !reflect.DeepEqual(back, m) {
+			t.Errorf("%+v came back as %+v, %v", m, back, err)
+		}
+	}
+}
+
 func TestLongTaggedFieldsAndManyOfThem(t *testing.T) {
 	m := NewPartitionChangeRecord()
 	for i := range 5000 {
