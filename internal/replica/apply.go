@@ -3,6 +3,8 @@ package replica
 import (
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"barnabas/internal/config"
 	"barnabas/internal/kafka"
@@ -48,7 +50,8 @@ func (m *Manager) applyFirst(img *image.Image) {
 	}
 	m.openFound(img)
 	// What has no folder is new here, whatever its age.
-	made := false
+	var made []newReplica
+	mayExist := m.anyOffline()
 	for t := range img.Topics.All() {
 		for number, p := range t.All() {
 			part := m.Partition(t.Name, number)
@@ -57,21 +60,19 @@ func (m *Manager) applyFirst(img *image.Image) {
 			}
 			part.follow(registrationFrom(p))
 			if part.role.Load().dir == nil {
-				m.create(part, p, t, img, m.anyOffline())
-				made = true
+				made = append(made, newReplica{part, p, mayExist})
 			}
 		}
 	}
-	if made {
-		m.syncDirs()
-	}
+	m.createAll(made, img)
 }
 
 // applyChanges looks at what the delta names and at nothing else.
 func (m *Manager) applyChanges(d *image.Delta) {
 	m.image.Store(d.New) // what is looked up below is looked up there
-	var defaults *settings
-	made := false
+	defaults := m.newSettings(m.config(), "", nil)
+	var made []newReplica
+	var changed []change
 	for c := range d.Partitions() {
 		here := c.New != nil && slices.Contains(c.New.Replicas, m.env.self)
 		part := m.Partition(c.Topic.Name, c.Number)
@@ -80,27 +81,52 @@ func (m *Manager) applyChanges(d *image.Delta) {
 		}
 		switch {
 		case here && part == nil:
-			if defaults == nil {
-				defaults = m.newSettings(m.config(), "", nil)
-			}
 			part = m.host(c.Topic, c.Number, m.settingsFor(m.config(), d.New, c.Topic.Name, defaults))
 			part.follow(registrationFrom(c.New))
-			m.create(part, c.New, c.Topic, d.New, c.Old != nil && m.anyOffline())
-			made = true
+			made = append(made, newReplica{part, c.New, c.Old != nil && m.anyOffline()})
 		case here:
-			part.follow(registrationFrom(c.New))
+			changed = append(changed, change{part, registrationFrom(c.New)})
 		case part != nil:
 			m.drop(part)
 		}
 	}
-	if made {
-		m.syncDirs()
-	}
+	m.createAll(made, d.New)
+	inParallel(len(changed), func(i int) { changed[i].part.follow(changed[i].to) })
 	for _, r := range d.Configs {
 		if r.Type == image.TopicResource && m.hosts(r.Name) {
-			m.reconfigure(r.Name, m.settingsFor(m.config(), d.New, r.Name, m.newSettings(m.config(), "", nil)))
+			m.reconfigure(r.Name, m.settingsFor(m.config(), d.New, r.Name, defaults))
 		}
 	}
+}
+
+// change is a replica and what it is to be.
+type change struct {
+	part *Partition
+	to   registration
+}
+
+// atOnce is how many partitions of a large change are worked on at once. Each
+// writes and syncs small files; a file system does many of these in the time of
+// one.
+const atOnce = 32
+
+func inParallel(n int, do func(i int)) {
+	if n <= 1 {
+		if n == 1 {
+			do(0)
+		}
+		return
+	}
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(n, atOnce) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				do(int(i))
+			}
+		})
+	}
+	workers.Wait()
 }
 
 func registrationFrom(p *image.Partition) registration {

@@ -81,7 +81,11 @@ func (m *Manager) Fetch(f *Fetch) {
 		return
 	}
 	f.session, f.deadline = s, now.Add(time.Duration(q.MaxWaitMillis)*time.Millisecond)
-	s.Update(q.Topics, q.ForgottenTopics,
+	forgotten := q.ForgottenTopics
+	if !s.Incremental() {
+		forgotten = nil
+	}
+	s.Update(q.Topics, forgotten,
 		func(slot *slot) { s.Value.pending.Add(slot.Number()) },
 		func(slot *slot) {
 			s.Value.pending.Remove(slot.Number())

@@ -43,7 +43,7 @@ func (m *Manager) Recovered() <-chan struct{} { return m.recovered }
 
 // openFound gives each folder that was there at the start its meaning, and begins
 // to open the logs, as many at once in each directory as
-// num.recovery.threads.per.data.dir says.
+// num.recovery.threads.per.data.dir says, more where nothing has to be scanned.
 func (m *Manager) openFound(img *image.Image) {
 	work := make([][]*Partition, len(m.dirs))
 	for i, d := range m.dirs {
@@ -61,7 +61,11 @@ func (m *Manager) openFound(img *image.Image) {
 			queue <- p
 		}
 		close(queue)
-		for range min(len(work), max(1, m.config().Logs.RecoveryThreadsPerDataDir)) {
+		workers := m.config().Logs.RecoveryThreadsPerDataDir
+		if d.clean.Clean {
+			workers = atOnce
+		}
+		for range min(len(work), max(1, workers)) {
 			opened.Go(func() {
 				for p := range queue {
 					d.openStarted(p)
@@ -236,29 +240,69 @@ func (m *Manager) anyOffline() bool {
 	return slices.ContainsFunc(m.dirs, func(d *Dir) bool { return !d.Online() })
 }
 
-// create makes the log of a replica that is new here. If it may lie in a
-// directory that is offline, it is offline too.
-func (m *Manager) create(p *Partition, reg *image.Partition, t *image.Topic, img *image.Image, mayExist bool) {
-	assigned, _ := reg.Directory(m.env.self)
-	d := m.place(assigned)
-	if mayExist || d == nil {
-		p.leave(offline)
-		m.env.log.Error("a replica is offline: it may lie in a log directory that is", "partition", p.id.TopicPartition().String())
+// newReplica is a replica that has no log yet. If it may have one in a directory
+// that is offline, it gets none.
+type newReplica struct {
+	part     *Partition
+	reg      *image.Partition
+	mayExist bool
+}
+
+// createAll makes the logs of new replicas. They serve when it returns.
+func (m *Manager) createAll(replicas []newReplica, img *image.Image) {
+	if len(replicas) == 0 {
 		return
 	}
-	r := *p.role.Load()
+	for i := range replicas {
+		m.choose(&replicas[i])
+	}
+	inParallel(len(replicas), func(i int) { m.create(replicas[i].part) })
+	for _, d := range m.dirs {
+		if d.Online() {
+			// The names of the new folders.
+			if err := d.fs.SyncDir(d.path); err != nil {
+				d.fail("sync the directory", kafka.TopicPartition{}, err)
+			}
+		}
+	}
+	if img.Features.MetadataVersion < kafka.MetadataVersionDirectories {
+		return
+	}
+	for _, r := range replicas {
+		assigned, _ := r.reg.Directory(m.env.self)
+		if d := r.part.role.Load().dir; d != nil && d.Online() && d.id != assigned {
+			m.opts.Membership.AssignDirectory(r.part.id.ID, r.part.id.Partition, d.id)
+		}
+	}
+}
+
+// choose chooses the directory of a new replica.
+func (m *Manager) choose(n *newReplica) {
+	assigned, _ := n.reg.Directory(m.env.self)
+	d := m.place(assigned)
+	if n.mayExist || d == nil {
+		n.part.leave(offline)
+		m.env.log.Error("a replica is offline: it may lie in a log directory that is", "partition", n.part.id.TopicPartition().String())
+		return
+	}
+	r := *n.part.role.Load()
 	r.dir = d
-	p.role.Store(&r)
-	d.add(p)
+	n.part.role.Store(&r)
+	d.add(n.part)
+}
+
+// create makes the folder and the log of a replica that has its directory.
+func (m *Manager) create(p *Partition) {
+	d := p.role.Load().dir
+	if d == nil {
+		return
+	}
 	folder := filepath.Join(d.path, logdir.Name(p.id.TopicPartition()))
 	if err := d.makeFolder(folder, p.id.ID); err != nil {
 		d.fail("create", p.id.TopicPartition(), err)
 		return
 	}
 	d.open(p, commitlog.Options{Clean: true}, 0)
-	if assigned != d.id && img.Features.MetadataVersion >= kafka.MetadataVersionDirectories {
-		m.opts.Membership.AssignDirectory(t.ID, p.id.Partition, d.id)
-	}
 }
 
 func (d *Dir) makeFolder(folder string, id kafka.UUID) error {
@@ -294,15 +338,4 @@ func (m *Manager) place(assigned kafka.UUID) *Dir {
 // cordoned says whether the directory takes no new replicas by its own choice.
 func (m *Manager) cordoned(d *Dir) bool {
 	return slices.ContainsFunc(m.config().Node.CordonedLogDirs, func(c string) bool { return c == "*" || filepath.Clean(c) == filepath.Clean(d.path) })
-}
-
-// syncDirs makes the names of new folders durable.
-func (m *Manager) syncDirs() {
-	for _, d := range m.dirs {
-		if d.Online() {
-			if err := d.fs.SyncDir(d.path); err != nil {
-				d.fail("sync the directory", kafka.TopicPartition{}, err)
-			}
-		}
-	}
 }

@@ -69,7 +69,7 @@ func (m *Manager) Produce(run []*Produce) {
 	defer s.release()
 	for _, p := range run {
 		for i := range p.Appends {
-			if a := &p.Appends[i]; m.admit(p, a) {
+			if a := &p.Appends[i]; m.admit(p, a, &s.rules) {
 				s.appends = append(s.appends, a)
 			}
 		}
@@ -94,7 +94,7 @@ func (m *Manager) Produce(run []*Produce) {
 // the order in which Apache does: the form of the request, acks, whether this
 // node leads, min.insync.replicas, then the records. It is false when the append
 // is refused.
-func (m *Manager) admit(p *Produce, a *Append) bool {
+func (m *Manager) admit(p *Produce, a *Append, rules *record.ValidateOptions) bool {
 	a.acks, a.awaitHigh, a.awaitFlush = p.Acks, false, false
 	if a.Out.ErrorCode != 0 {
 		return false
@@ -122,10 +122,10 @@ func (m *Manager) admit(p *Produce, a *Append) bool {
 		a.Out.LogStartOffset = int64(r.log.Snapshot().LogStart())
 		return a.refuse(kafka.ErrNotEnoughReplicas)
 	}
-	rules := r.settings.rules
+	*rules = r.settings.rules
 	rules.Partition = part.id.TopicPartition()
 	rules.Version, rules.Now = p.Version, part.env.now().UnixMilli()
-	batch, refusal := record.Validate(a.Records, &rules)
+	batch, refusal := record.Validate(a.Records, rules)
 	if refusal != nil {
 		return a.refuseRecords(refusal, r)
 	}
@@ -177,6 +177,7 @@ type produceScratch struct {
 	appends []*Append
 	batches []record.Batch
 	out     []commitlog.Appended
+	rules   record.ValidateOptions
 	woken   purgatory.Woken
 }
 

@@ -7,7 +7,8 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// Registration is what the metadata says about a partition.
+// Registration is what the metadata says about a partition. Its lists are shared
+// with the metadata and never written to.
 type Registration struct {
 	Replicas       []kafka.BrokerID // the assignment, the leader among them
 	ISR            []kafka.BrokerID
@@ -89,7 +90,7 @@ func (l *Leader) register(r Registration) {
 		l.followers = append(l.followers, f)
 	}
 	l.leaderEpoch, l.partitionEpoch, l.recovery = r.LeaderEpoch, r.PartitionEpoch, r.Recovery
-	l.isr = slices.Clone(r.ISR)
+	l.isr = r.ISR
 	l.pending, l.unsent = nil, false
 	l.advance()
 	if l.recovery == kafka.Recovering {

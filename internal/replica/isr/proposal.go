@@ -56,7 +56,7 @@ func (l *Leader) Accepted(r Registration) {
 		return
 	}
 	l.partitionEpoch, l.recovery = r.PartitionEpoch, r.Recovery
-	l.isr = slices.Clone(r.ISR)
+	l.isr = r.ISR
 	l.pending, l.unsent = nil, false
 	l.advance()
 }
