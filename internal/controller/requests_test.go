@@ -148,12 +148,15 @@ func (d *dialogue) create(c script.Command, say sayer) {
 		}
 		r.Topics = append(r.Topics, t)
 	}
-	configs := c.Has("configs")
+	configs, r0 := c.Has("configs"), r
 	d.c.CreateTopics(d.ctx(), &r, func(r *kmsg.CreateTopicsResponse) {
 		var rows []string
 		for _, t := range r.Topics {
 			row := fmt.Sprintf("%s %s%s", t.Topic, code(t.ErrorCode), message(t.ErrorMessage))
 			if t.ErrorCode == 0 {
+				if !r0.ValidateOnly {
+					d.mustBeCommitted(t.TopicID)
+				}
 				row += fmt.Sprintf(" partitions=%d replicas=%d id=%v configs=%s/%d", t.NumPartitions, t.ReplicationFactor, !kafka.UUID(t.TopicID).IsZero(), code(t.ConfigErrorCode), len(t.Configs))
 			}
 			for _, cfg := range t.Configs {
@@ -165,6 +168,16 @@ func (d *dialogue) create(c script.Command, say sayer) {
 		}
 		say("%s", strings.Join(rows, "\n"))
 	})
+}
+
+// mustBeCommitted fails if somebody is told of a topic that could still be lost.
+func (d *dialogue) mustBeCommitted(topic kafka.UUID) {
+	for _, e := range d.log {
+		if m, ok := e.message.(*metarec.TopicRecord); ok && m.TopicID == topic && e.offset <= d.stream.Reached().Offset {
+			return
+		}
+	}
+	d.t.Fatalf("topic %v is told of before its commit", topic)
 }
 
 // delete names topics: a name, #name for the id of that topic, ##x for the id x,

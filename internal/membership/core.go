@@ -38,6 +38,7 @@ const (
 // each the owner asks next what to do.
 type core struct {
 	o            Options
+	started      bool
 	state        State
 	epoch        kafka.BrokerEpoch
 	registered   bool
@@ -66,19 +67,25 @@ type Metadata struct {
 	Version kafka.MetadataVersion
 }
 
-func newCore(o Options, now time.Time) *core {
+func newCore(o Options) *core {
 	return &core{
-		o: o, epoch: kafka.NoBrokerEpoch, began: now, nextAt: now, changed: true,
-		seen: Metadata{Offset: -1}, sentSeen: -1, dirDeadlines: map[kafka.UUID]time.Time{},
-		cordoned: slices.Clone(o.CordonedLogDirs),
+		o: o, epoch: kafka.NoBrokerEpoch, seen: Metadata{Offset: kafka.NoOffset}, sentSeen: kafka.NoOffset,
+		dirDeadlines: map[kafka.UUID]time.Time{}, cordoned: slices.Clone(o.CordonedLogDirs),
 	}
+}
+
+// onStart begins: until here nothing is sent.
+func (c *core) onStart(now time.Time) {
+	c.started, c.began, c.changed = true, now, true
 }
 
 // next returns the request to send now, or nil, and when to ask again at the
 // latest.
 func (c *core) next(now time.Time) (kmsg.Request, time.Time) {
-	c.checkDeadlines(now)
-	if c.state == Stopped {
+	if c.started {
+		c.checkDeadlines(now)
+	}
+	if !c.started || c.state == Stopped {
 		return nil, time.Time{}
 	}
 	if !c.inFlight && (c.changed || !now.Before(c.nextAt)) {

@@ -58,7 +58,8 @@ func TestScripts(t *testing.T) {
 				c = newCore(Options{
 					ID: 1, ClusterID: "c", LogDirs: []kafka.UUID{dirID(8), dirID(7)}, PreviousEpoch: kafka.BrokerEpoch(cmd.Int("previous", -1)),
 					HeartbeatInterval: 2 * time.Second, InitialRegistrationTimeout: time.Minute, DirFailureTimeout: 30 * time.Second, ControlledShutdown: true,
-				}, now)
+				})
+				c.onStart(now)
 			case "at":
 				now = began.Add(time.Duration(n()) * time.Millisecond)
 			case "registered":

@@ -75,17 +75,23 @@ type Member struct {
 	failure  atomic.Pointer[string]
 }
 
-// Start begins to register. metadata is what this broker has applied so far.
-func Start(o Options, metadata Metadata) *Member {
+// New returns a member that has not begun. It can be told of metadata already, so
+// that nothing is missed between the registration and its commit.
+func New(o Options) *Member {
 	m := &Member{
-		o: o, exec: serial.New(serial.Options{}), core: newCore(o, o.Clock.Now()), metadata: metadata,
+		o: o, exec: serial.New(serial.Options{}), core: newCore(o), metadata: Metadata{Offset: kafka.NoOffset},
 		caughtUp: make(chan struct{}), unfenced: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	m.epoch.Store(int64(kafka.NoBrokerEpoch))
-	m.input(func(time.Time) {
-		m.o.Log.Info("registering", "broker", o.ID, "incarnation", o.Incarnation, "previousEpoch", o.PreviousEpoch)
-	})
 	return m
+}
+
+// Start begins to register. It is called once.
+func (m *Member) Start() {
+	m.input(func(now time.Time) {
+		m.core.onStart(now)
+		m.o.Log.Info("registering", "broker", m.o.ID, "incarnation", m.o.Incarnation, "previousEpoch", m.o.PreviousEpoch)
+	})
 }
 
 // CaughtUp closes when this broker's metadata has its own registration: its logs
@@ -115,13 +121,13 @@ func (m *Member) State() State { return State(m.state.Load()) }
 func (m *Member) Epoch() kafka.BrokerEpoch { return kafka.BrokerEpoch(m.epoch.Load()) }
 
 // MetadataApplied tells how far the metadata has come. It is cheap: it is called
-// for each batch by the one who publishes images.
+// for each batch by the one who publishes images, also before Start.
 func (m *Member) MetadataApplied(to Metadata) {
 	m.mu.Lock()
 	versionChanged := m.metadata.Version != to.Version
 	m.metadata = to
 	m.mu.Unlock()
-	if versionChanged || m.listening.Load() {
+	if m.listening.Load() || versionChanged && m.Epoch() != kafka.NoBrokerEpoch {
 		m.input(func(time.Time) {})
 	}
 }
@@ -146,11 +152,7 @@ func (m *Member) Shutdown(deadline time.Time) {
 // Close ends membership without asking anyone, and waits until nothing of it
 // runs. An answer that comes later is dropped.
 func (m *Member) Close() {
-	m.input(func(time.Time) {
-		if m.core.state != Stopped {
-			m.core.state = Stopped
-		}
-	})
+	m.input(func(time.Time) { m.core.state = Stopped })
 	m.exec.Close()
 }
 

@@ -17,9 +17,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// controller answers registrations and heartbeats at once, as one in the same
+// fakeController answers registrations and heartbeats at once, as one in the same
 // process does that has nothing else to do.
-type controller struct {
+type fakeController struct {
 	member     func() *Member
 	registered int
 	heartbeats int
@@ -28,14 +28,14 @@ type controller struct {
 	err        error
 }
 
-func (c *controller) RegisterBroker(r *kmsg.BrokerRegistrationRequest, done func(*kmsg.BrokerRegistrationResponse, error)) {
+func (c *fakeController) RegisterBroker(r *kmsg.BrokerRegistrationRequest, done func(*kmsg.BrokerRegistrationResponse, error)) {
 	c.registered++
 	a := kmsg.NewBrokerRegistrationResponse()
 	a.BrokerEpoch = 10
 	done(&a, c.err)
 }
 
-func (c *controller) BrokerHeartbeat(r *kmsg.BrokerHeartbeatRequest, done func(*kmsg.BrokerHeartbeatResponse, error)) {
+func (c *fakeController) BrokerHeartbeat(r *kmsg.BrokerHeartbeatRequest, done func(*kmsg.BrokerHeartbeatResponse, error)) {
 	c.heartbeats++
 	a := kmsg.NewBrokerHeartbeatResponse()
 	a.IsCaughtUp = r.CurrentMetadataOffset >= 10
@@ -59,16 +59,18 @@ func closed(ch <-chan struct{}) bool {
 	}
 }
 
-func start(c *controller, cl *clock.Manual) *Member {
-	return Start(Options{
+func start(c *fakeController, cl *clock.Manual) *Member {
+	m := New(Options{
 		ID: 1, ClusterID: "c", LogDirs: []kafka.UUID{dirID(1)}, PreviousEpoch: kafka.NoBrokerEpoch,
 		HeartbeatInterval: 2 * time.Second, InitialRegistrationTimeout: time.Minute, DirFailureTimeout: 30 * time.Second,
 		ControlledShutdown: true, Controller: c, Clock: cl, Log: slog.New(slog.DiscardHandler),
-	}, Metadata{Offset: -1})
+	})
+	m.Start()
+	return m
 }
 
 func TestStartNeedsNoTimer(t *testing.T) {
-	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
+	c, cl := &fakeController{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	defer m.Close()
 	m.Ready()
@@ -97,7 +99,7 @@ func TestStartNeedsNoTimer(t *testing.T) {
 }
 
 func TestRegistrationTimeoutIsAFailure(t *testing.T) {
-	c, cl := &controller{err: errors.New("nobody there")}, clock.NewManual(time.Unix(1_000_000, 0))
+	c, cl := &fakeController{err: errors.New("nobody there")}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	defer m.Close()
 	for range 70 {
@@ -112,7 +114,7 @@ func TestRegistrationTimeoutIsAFailure(t *testing.T) {
 }
 
 func TestCloseIsFinal(t *testing.T) {
-	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
+	c, cl := &fakeController{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	m.Close()
 	m.Close()
@@ -125,8 +127,19 @@ func TestCloseIsFinal(t *testing.T) {
 	}
 }
 
+func TestShutdownBeforeStart(t *testing.T) {
+	c := &fakeController{fenced: true}
+	m := New(Options{Controller: c, Clock: clock.NewManual(time.Unix(1_000_000, 0)), Log: slog.New(slog.DiscardHandler)})
+	m.Ready()
+	m.Shutdown(time.Time{})
+	if !closed(m.Stopped()) || c.registered != 0 {
+		t.Fatalf("state %v, %d registrations", m.State(), c.registered)
+	}
+	m.Close()
+}
+
 func TestInputsFromManyGoroutines(t *testing.T) {
-	c, cl := &controller{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
+	c, cl := &fakeController{fenced: true}, clock.NewManual(time.Unix(1_000_000, 0))
 	m := start(c, cl)
 	var wg sync.WaitGroup
 	for g := range 8 {
