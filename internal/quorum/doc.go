@@ -20,8 +20,9 @@
 //  1. Offsets are given out in the order of the log: the queue and the log are
 //     neighbours without a gap. A failed write cannot break this, because it ends
 //     the quorum (Options.Fatal) and with it the node.
-//  2. The listener sees the log without gaps, from the latest snapshot on, and
-//     nothing that is not committed, which means flushed here.
+//  2. The listener sees the whole log in order, from the latest snapshot on, and
+//     nothing that is not committed, which means flushed here. Offsets are missing
+//     only where the log itself has a hole (open.go, cutHole).
 //  3. The listener learns that this node leads only after it has been given
 //     everything below the leader's own first record.
 //  4. The election state is on disk before anything of its epoch is.
@@ -56,4 +57,5 @@
 //	bootstrap.go      what the first leader writes
 //	levels.go         feature levels of a new cluster
 //	format.go         formatting a folder
+//	endpoints.go      controller endpoints and static voters from the configuration
 package quorum

@@ -240,7 +240,8 @@ func (q *Quorum) deliver(written []record.Batch) error {
 	if len(written) > 0 && written[0].BaseOffset() == q.delivered && written[len(written)-1].NextOffset() == hw {
 		return q.committed(written)
 	}
-	return q.readLog(q.delivered, hw, q.committed)
+	_, err := q.readLog(q.delivered, hw, q.committed)
+	return err
 }
 
 func (q *Quorum) committed(batches []record.Batch) error {

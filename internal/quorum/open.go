@@ -148,7 +148,10 @@ func (q *Quorum) learn() error {
 		}
 		from = id.EndOffset
 	}
-	return q.readLog(from, q.log.LogEnd(), func(batches []record.Batch) error {
+	if from > q.log.LogEnd() {
+		return fmt.Errorf("it ends at offset %d, below its latest snapshot's end %d", q.log.LogEnd(), from)
+	}
+	end, err := q.readLog(from, q.log.LogEnd(), func(batches []record.Batch) error {
 		for _, b := range batches {
 			if err := q.history.learnBatch(b); err != nil {
 				return err
@@ -156,6 +159,26 @@ func (q *Quorum) learn() error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return q.cutHole(end)
+}
+
+// cutHole takes off the hole that a power cut leaves at the end when it strikes
+// between a roll and the next sync: the new segment's name has survived, the last
+// records before it have not. They were not committed, and no record may be there
+// that the log only claims to hold.
+func (q *Quorum) cutHole(end kafka.Offset) error {
+	if end == q.log.LogEnd() {
+		return nil
+	}
+	q.opts.Logger.Warn("the end of the metadata log was cut off", "offset", end, "reason", "records that were not committed are missing before a new segment")
+	garbage, err := q.log.TruncateTo(end, q.opts.nowMs())
+	if err != nil {
+		return err
+	}
+	return q.discard(garbage)
 }
 
 func (q *Quorum) makeMachine() error {
@@ -199,26 +222,31 @@ func (q *Quorum) makeMachine() error {
 func (q *Quorum) electionPath() string { return filepath.Join(q.dir, electionFileName) }
 
 // readLog reads [from, upTo) of the log, from the start of a batch, and gives the
-// batches in portions. They are in memory of their own.
-func (q *Quorum) readLog(from, upTo kafka.Offset, use func([]record.Batch) error) error {
+// batches in portions. They are in memory of their own. It returns the end of the
+// last batch. Holes between batches are passed over: logs of Apache Kafka may have
+// some where records that were not committed got lost (see cutHole).
+func (q *Quorum) readLog(from, upTo kafka.Offset, use func([]record.Batch) error) (kafka.Offset, error) {
 	for from < upTo {
 		raw, err := q.readPortion(from, upTo)
 		if err != nil {
-			return err
+			return from, err
 		}
 		batches, err := splitBatches(raw, upTo)
 		if err != nil {
-			return fmt.Errorf("offset %d: %w", from, err)
+			return from, fmt.Errorf("offset %d: %w", from, err)
 		}
-		if len(batches) == 0 || batches[0].BaseOffset() != from {
-			return fmt.Errorf("there is no batch at offset %d", from)
+		if len(batches) == 0 {
+			return from, nil
+		}
+		if batches[0].BaseOffset() < from {
+			return from, fmt.Errorf("offset %d is inside the batch that begins at %d", from, batches[0].BaseOffset())
 		}
 		from = batches[len(batches)-1].NextOffset()
 		if err := use(batches); err != nil {
-			return err
+			return from, err
 		}
 	}
-	return nil
+	return from, nil
 }
 
 func (q *Quorum) readPortion(from, upTo kafka.Offset) ([]byte, error) {
@@ -256,14 +284,7 @@ func splitBatches(raw []byte, upTo kafka.Offset) ([]record.Batch, error) {
 
 // discard removes files that the log no longer knows. Nobody reads the metadata
 // log but this package, and whoever has a file open keeps it.
-func (q *Quorum) discard(g commitlog.Garbage) error {
-	for _, name := range g.Files {
-		if err := q.opts.FS.Remove(filepath.Join(g.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
+func (q *Quorum) discard(g commitlog.Garbage) error { return g.Remove(q.opts.FS) }
 
 // retention is what the options say of it.
 func (o *Options) retention() retention {

@@ -3,6 +3,7 @@ package quorum
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -113,6 +114,39 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 		}
 	}
 	t.Logf("%d operations, a cut before each", at)
+}
+
+// TestPowerCutsInARow cuts the power at random moments of several lives, one after
+// another, on the same disk.
+func TestPowerCutsInARow(t *testing.T) {
+	cut := errors.New("power cut")
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		fsys, c := vfs.NewMem(nil), newClock()
+		var last *follower
+		for number := 1; number <= 6; number++ {
+			left := random.IntN(160) // operations until the cut; some lives end well
+			fsys.Inject(func(op vfs.Op) vfs.Fault {
+				if left--; left < 0 {
+					return vfs.Fault{Err: cut, Written: random.Int64N(op.Bytes + 1)}
+				}
+				return vfs.Fault{}
+			})
+			f, err := life(t, fsys, c, number)
+			if err != nil && left >= 0 {
+				t.Fatalf("seed %d, life %d, without a cut: %v", seed, number, err)
+			}
+			if last != nil && len(f.changes) > 0 {
+				if err := keeps(last, f); err != nil {
+					t.Fatalf("seed %d, life %d: %v", seed, number, err)
+				}
+			}
+			if last == nil || len(f.changes) > 0 {
+				last = f
+			}
+			fsys = fsys.CrashTorn(random.Uint64())
+		}
+	}
 }
 
 func keeps(before, after *follower) error {

@@ -49,8 +49,8 @@ type Listener interface {
 	// LoadSnapshot replaces all that the listener knows by the snapshot. The
 	// reader is closed when the call returns.
 	LoadSnapshot(*SnapshotReader) error
-	// Committed gives the next batches, control batches included, without gaps.
-	// They may be kept and must not be changed.
+	// Committed gives the next batches, control batches included. They may be kept
+	// and must not be changed.
 	Committed([]record.Batch) error
 	// LeaderChanged tells of a leader. When it is this node, the listener has
 	// been given everything below NextOffset.

@@ -62,7 +62,7 @@ func (q *Quorum) snapshotHead(id SnapshotID) (snapshotHead, error) {
 		if err != nil {
 			return snapshotHead{}, err
 		}
-		if base != id.EndOffset {
+		if base < id.EndOffset {
 			return snapshotHead{}, fmt.Errorf("it would end inside the batch that begins at %d", base)
 		}
 	}
