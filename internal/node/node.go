@@ -115,15 +115,17 @@ func (n *Node) disassemble() error {
 func (n *Node) startMembership(at membership.Metadata) {
 	c := n.config
 	all, cordoned := n.brokerDirectories()
-	m := membership.Start(membership.Options{
+	m := membership.New(membership.Options{
 		ID: c.Node.ID, ClusterID: n.dirs.clusterID, Incarnation: n.incarnation, Rack: rack(c.Node.Rack),
 		Listeners: n.brokerListeners(), Features: brokerFeatures(), LogDirs: all, CordonedLogDirs: cordoned,
 		PreviousEpoch:     n.replicas.PreviousEpoch(),
 		HeartbeatInterval: c.Lifecycle.HeartbeatInterval, InitialRegistrationTimeout: c.Lifecycle.InitialRegistrationTimeout,
 		DirFailureTimeout: c.Logs.DirFailureTimeout, ControlledShutdown: c.Lifecycle.ControlledShutdownEnable,
 		Controller: ownController{n.controller}, Clock: clock.System{}, Log: n.log.With("part", "membership"),
-	}, at)
+	})
+	m.MetadataApplied(at)
 	n.member.Store(m)
+	m.Start()
 	n.tasks.Go(func() { n.join(m) })
 }
 
