@@ -173,10 +173,14 @@ func compareChanges(a, b TopicChange) int {
 		compareUUID(a.Topic().ID, b.Topic().ID))
 }
 
-// Merge is the delta from the old image of a to the new one of b, where b follows a.
-func Merge(a, b *Delta) *Delta {
+// Merge is one delta for several that follow each other: from the old image of the
+// first to the new one of the last.
+func Merge(deltas ...*Delta) *Delta {
+	if len(deltas) == 1 {
+		return deltas[0]
+	}
 	var c changes
-	for _, d := range []*Delta{a, b} {
+	for _, d := range deltas {
 		addAll(&c.features, d.Features)
 		addAll(&c.brokers, d.Brokers)
 		addAll(&c.controllers, d.Controllers)
@@ -190,7 +194,7 @@ func Merge(a, b *Delta) *Delta {
 			c.touch(d.Topics[i].Topic().ID, d.Topics[i].numbers...)
 		}
 	}
-	return c.delta(a.Old, b.New)
+	return c.delta(deltas[0].Old, deltas[len(deltas)-1].New)
 }
 
 func addAll[K comparable](s *set[K], keys []K) {

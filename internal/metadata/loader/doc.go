@@ -6,8 +6,8 @@
 // there, so that Loaded is exact when a call returns. The publishing side, a goroutine
 // that Start begins, calls the publishers one after the other. A publisher that is
 // slow, because it opens logs, delays neither the feeder nor the log: what is loaded
-// meanwhile is merged into one larger delta. Only an image and a delta wait, never a
-// queue.
+// meanwhile is merged into one larger delta. What waits is bounded by the size of the
+// image, not by the length of the log.
 //
 // The first publication waits until the image has all that the quorum knows to be
 // committed: publishers never see half of an old log, and their first delta begins

@@ -16,6 +16,10 @@ import (
 	"barnabas/internal/record"
 )
 
+// maxPending is how many deltas wait before they become one. Merging now and then costs
+// the feeder little, and images in between are not kept.
+const maxPending = 128
+
 // Publisher is told of each image. Publish must not wait for something that only a
 // later image brings.
 type Publisher struct {
@@ -57,12 +61,12 @@ type Loader struct {
 	shown  atomic.Pointer[image.Image]
 
 	mu        sync.Mutex
-	pending   *image.Delta // guarded by mu; what publishers were not given yet
-	bytes     int64        // guarded by mu; of log since the last snapshot
-	since     time.Time    // guarded by mu; of the last snapshot
-	due       *image.Image // guarded by mu; to be made a snapshot of
-	dueReason string       // guarded by mu
-	writing   bool         // guarded by mu; a snapshot is being written
+	pending   []*image.Delta // guarded by mu; what publishers were not given yet
+	bytes     int64          // guarded by mu; of log since the last snapshot
+	since     time.Time      // guarded by mu; of the last snapshot
+	due       *image.Image   // guarded by mu; to be made a snapshot of
+	dueReason string         // guarded by mu
+	writing   bool           // guarded by mu; a snapshot is being written
 
 	wakePublish  chan struct{}
 	wakeSnapshot chan struct{}
@@ -203,10 +207,9 @@ func (l *Loader) take(img *image.Image, delta func() *image.Delta) {
 	}
 	d := delta()
 	l.mu.Lock()
-	if l.pending == nil {
-		l.pending = d
-	} else {
-		l.pending = image.Merge(l.pending, d)
+	l.pending = append(l.pending, d)
+	if len(l.pending) == maxPending {
+		l.pending = []*image.Delta{image.Merge(l.pending...)}
 	}
 	l.mu.Unlock()
 	signal(l.wakePublish)

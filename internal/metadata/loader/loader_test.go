@@ -439,25 +439,32 @@ func TestSlowPublisherDelaysNobodyElse(t *testing.T) {
 	f := &feed{t: t}
 	f.apply(l, f.batch(level(33)))
 	<-entered
-	for i := range byte(100) {
-		f.apply(l, f.batch(topic(fmt.Sprint("t", i), i+1)))
+	const topics = 2*maxPending + 20
+	for i := range topics {
+		r := metarec.NewTopicRecord()
+		r.Name, r.TopicID = fmt.Sprint("t", i), kafka.UUID{byte(i >> 8), byte(i), 1}
+		f.apply(l, f.batch(r))
 	}
-	if l.Loaded().Topics.Len() != 100 || l.Image().Topics.Len() != 0 {
+	if l.Loaded().Topics.Len() != topics || l.Image().Topics.Len() != 0 {
 		t.Errorf("loaded %d topics, shown %d", l.Loaded().Topics.Len(), l.Image().Topics.Len())
 	}
 	close(leave)
 	for offset := range done {
-		if offset == 100 {
+		if offset == topics {
 			break
 		}
 	}
 	l.Close()
 	l.Close()
-	if l.Image().Topics.Len() != 100 {
+	if l.Image().Topics.Len() != topics {
 		t.Errorf("shown %d topics", l.Image().Topics.Len())
 	}
-	if n := strings.Count(w.take(), "p@"); n > 4 {
+	told := w.take()
+	if n := strings.Count(told, "p@"); n > 4 {
 		t.Errorf("%d publications for what came while one was slow", n)
+	}
+	if n := strings.Count(told, "+t"); n != topics {
+		t.Errorf("publishers were told of %d topics", n)
 	}
 }
 

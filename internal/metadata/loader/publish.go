@@ -1,6 +1,10 @@
 package loader
 
-import "context"
+import (
+	"context"
+
+	"barnabas/internal/metadata/image"
+)
 
 // Start begins to publish and to write snapshots, on goroutines of its own, until
 // Close. Who drives the loader step by step calls Publish and WriteSnapshot instead.
@@ -39,12 +43,13 @@ func (l *Loader) run(ctx context.Context, wake <-chan struct{}, step func() bool
 // anything.
 func (l *Loader) Publish() bool {
 	l.mu.Lock()
-	d := l.pending
+	pending := l.pending
 	l.pending = nil
 	l.mu.Unlock()
-	if d == nil {
+	if len(pending) == 0 {
 		return false
 	}
+	d := image.Merge(pending...)
 	for _, p := range l.opts.Publishers {
 		p.Publish(d)
 	}
