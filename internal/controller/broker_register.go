@@ -13,9 +13,10 @@ import (
 
 // Registration says what is known of a registering broker beside its request.
 type Registration struct {
-	// HoldsDirectories proves that the broker's older incarnation is dead: it is
-	// a broker of this very process, which holds the locks of its directories. It
-	// replaces the older registration at once instead of after its session.
+	// HoldsDirectories says that the broker holds the locks of its directories:
+	// it is one of this very process. If the older registration has one of them,
+	// its incarnation is dead, and is replaced at once instead of after its
+	// session.
 	HoldsDirectories bool
 }
 
@@ -56,7 +57,8 @@ func (a *active) register(req *kmsg.BrokerRegistrationRequest, reg Registration)
 		return nil, refuse(kafka.ErrInconsistentClusterID, "Expected cluster ID %s, but got cluster ID %s", a.o.ClusterID, req.ClusterID)
 	}
 	existing := a.image.Cluster.Broker(kafka.BrokerID(req.BrokerID))
-	if existing != nil && existing.Incarnation != req.IncarnationID && !reg.HoldsDirectories && a.hasSession(existing) {
+	if existing != nil && existing.Incarnation != req.IncarnationID && a.hasSession(existing) &&
+		!(reg.HoldsDirectories && sharesDirectory(existing, req)) {
 		return nil, refuse(kafka.ErrDuplicateBrokerRegistration, "Another broker is registered with that broker id. If the broker was recently restarted this should self-resolve once the heartbeat manager expires the broker's session.")
 	}
 	if req.IsMigratingZkBroker {
@@ -83,6 +85,12 @@ func (a *active) register(req *kmsg.BrokerRegistrationRequest, reg Registration)
 		r.BrokerEpoch = kafka.BrokerEpoch(a.next)
 	}
 	return r, nil
+}
+
+// sharesDirectory says whether both incarnations have a directory in common. A
+// registration without directories is of a metadata.version that knows none.
+func sharesDirectory(old *image.Broker, req *kmsg.BrokerRegistrationRequest) bool {
+	return len(old.Directories) == 0 || slices.ContainsFunc(req.LogDirs, func(d [16]byte) bool { return slices.Contains(old.Directories, d) })
 }
 
 // hasSession says whether the registered incarnation was heard of in time.

@@ -31,7 +31,9 @@ func (c *Controller) CreatePartitions(ctx Context, req *kmsg.CreatePartitionsReq
 				records = nil
 			}
 			return decision{records: records, answer: func() {
-				c.o.Logger.Info("partitions created", "records", len(records), "principal", ctx.Principal, "clientId", ctx.ClientID)
+				if len(records) > 0 {
+					c.o.Logger.Info("partitions created", "partitions", len(records), "principal", ctx.Principal, "clientId", ctx.ClientID)
+				}
 				done(answer)
 			}}, nil
 		},

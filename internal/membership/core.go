@@ -59,6 +59,9 @@ type core struct {
 	drainWait time.Duration // before the next heartbeat while draining
 	sentSeen  kafka.Offset  // metadata offset in the last heartbeat
 	sentDirs  int           // len(offline) in the last heartbeat
+	// cordonedSent and cordonedTold say whether the cordoned directories stand in
+	// the last heartbeat, and whether the controller has taken note of them.
+	cordonedSent, cordonedTold bool
 }
 
 // Metadata is how far this broker's metadata has come.
@@ -168,14 +171,18 @@ func (c *core) heartbeat() kmsg.Request {
 	r.WantFence = !c.ready
 	r.WantShutdown = c.state == Draining
 	r.OfflineLogDirs = raw(c.offline)
-	if c.state > Starting && c.seen.Version >= kafka.MetadataVersionCordonedDirs {
-		r.CordonedLogDirs = raw(c.cordoned)
-		if r.CordonedLogDirs == nil {
-			r.CordonedLogDirs = [][16]byte{}
-		}
+	if c.cordonedSent = c.maySendCordoned(); c.cordonedSent {
+		r.CordonedLogDirs = append([][16]byte{}, raw(c.cordoned)...) // empty is not null
 	}
 	c.sentSeen, c.sentDirs = c.seen.Offset, len(c.offline)
 	return &r
+}
+
+// maySendCordoned says whether the cluster is known to have cordoned directories:
+// this broker's metadata has come as far as its registration, and its level allows
+// them.
+func (c *core) maySendCordoned() bool {
+	return c.seen.Version >= kafka.MetadataVersionCordonedDirs && int64(c.seen.Offset) >= int64(c.epoch)
 }
 
 // onRegistered takes the answer to a registration.
@@ -200,10 +207,10 @@ func (c *core) onHeartbeat(now time.Time, a *kmsg.BrokerHeartbeatResponse) {
 	for _, dir := range c.offline[:c.sentDirs] {
 		delete(c.dirDeadlines, dir)
 	}
+	c.cordonedTold = c.cordonedTold || c.cordonedSent
 	c.nextAt = now.Add(c.o.HeartbeatInterval)
 	if c.state == Starting && a.IsCaughtUp {
-		// The cordoned directories are told only from here on.
-		c.state, c.changed = Recovery, true
+		c.state = Recovery
 	}
 	if c.state == Recovery && !a.IsFenced {
 		c.state = Running
@@ -213,8 +220,12 @@ func (c *core) onHeartbeat(now time.Time, a *kmsg.BrokerHeartbeatResponse) {
 	}
 	// What was applied while the heartbeat was under way may be what the
 	// controller waits for.
-	c.changed = c.changed || c.awaitsMetadata() && c.seen.Offset > c.sentSeen
+	c.changed = c.changed || c.awaitsMetadata() && c.seen.Offset > c.sentSeen || c.owesCordoned()
 }
+
+// owesCordoned says whether the cordoned directories are to be told now. Before
+// the broker is ready they can wait for the heartbeat that has it unfenced.
+func (c *core) owesCordoned() bool { return c.ready && !c.cordonedTold && c.maySendCordoned() }
 
 func (c *core) drain(now time.Time, released bool) {
 	if released {
@@ -254,12 +265,9 @@ func (c *core) awaitsMetadata() bool { return c.registered && c.state == Startin
 func (c *core) onMetadata(m Metadata) {
 	before := c.seen
 	c.seen = m
-	switch {
-	case c.awaitsMetadata() && int64(m.Offset) >= int64(c.epoch) && m.Offset > c.sentSeen:
-		c.changed = true
-	case c.registered && before.Version < kafka.MetadataVersionCordonedDirs && m.Version >= kafka.MetadataVersionCordonedDirs:
-		c.changed = true
-	}
+	caughtUp := c.awaitsMetadata() && int64(m.Offset) >= int64(c.epoch) && m.Offset > c.sentSeen
+	upgraded := c.state == Running && before.Version < kafka.MetadataVersionCordonedDirs && c.owesCordoned()
+	c.changed = c.changed || caughtUp || upgraded
 }
 
 // onReady takes note that the logs are loaded.
@@ -282,7 +290,7 @@ func (c *core) onDirOffline(now time.Time, dir kafka.UUID) {
 
 // onCordoned takes the directories that shall get no new replicas.
 func (c *core) onCordoned(dirs []kafka.UUID) {
-	c.cordoned = slices.Clone(dirs)
+	c.cordoned, c.cordonedSent, c.cordonedTold = slices.Clone(dirs), false, false
 	c.changed = c.changed || c.registered
 }
 

@@ -25,6 +25,7 @@ type fakeController struct {
 	heartbeats int
 	fenced     bool
 	draining   int // heartbeats that are still refused to shut down
+	code       kafka.ErrorCode
 	err        error
 }
 
@@ -43,6 +44,7 @@ func (c *fakeController) BrokerHeartbeat(r *kmsg.BrokerHeartbeatRequest, done fu
 		c.fenced = false
 	}
 	a.IsFenced = c.fenced
+	a.ErrorCode = int16(c.code)
 	if r.WantShutdown {
 		a.ShouldShutdown = c.draining == 0
 		c.draining--
@@ -95,6 +97,25 @@ func TestStartNeedsNoTimer(t *testing.T) {
 	m.Shutdown(cl.Now().Add(time.Hour))
 	if !closed(m.Stopped()) || m.Failure() != "" {
 		t.Fatalf("state %v, failure %q after controlled shutdown", m.State(), m.Failure())
+	}
+}
+
+// A controller that refuses at once is not asked again at once.
+func TestRefusedHeartbeatsBackOff(t *testing.T) {
+	c, cl := &fakeController{fenced: true, code: kafka.ErrNotController}, clock.NewManual(time.Unix(1_000_000, 0))
+	m := start(c, cl)
+	defer m.Close()
+	m.Ready()
+	for i := range 100 {
+		m.MetadataApplied(Metadata{Offset: 10, Version: kafka.MetadataVersion(7 + i%27)})
+	}
+	if c.heartbeats > 3 {
+		t.Fatalf("%d heartbeats at once", c.heartbeats)
+	}
+	c.code = kafka.ErrNone
+	cl.Advance(time.Second)
+	if !closed(m.Unfenced()) {
+		t.Fatalf("state %v", m.State())
 	}
 }
 
