@@ -395,6 +395,76 @@ func TestPartitionsServeWhileOthersRecover(t *testing.T) {
 	})
 }
 
+// TestARecoveryThatIsCutShort stops a node whose logs are not all open: their
+// directory must not look clean, nor forget their recovery points.
+func TestARecoveryThatIsCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("a", 1)
+		n.create("b", 1)
+		n.start()
+		n.produce(1, put{"a", 0, batch(1, nil)}, put{"b", 0, batch(2, nil)})
+		n.close()
+		disk := n.disks["/data"]
+		if err := disk.Remove("/data/" + logdir.CleanShutdownFile); err != nil {
+			t.Fatal(err)
+		}
+		held := &heldDisk{FS: disk, hold: make(chan struct{})}
+		n.disks["/data"] = held
+		n = n.again("num.recovery.threads.per.data.dir=1")
+		if err := n.open(); err != nil {
+			t.Fatal(err)
+		}
+		n.m.Apply(image.Diff(image.Empty(), n.img))
+		n.create("c", 1)
+		n.produce(1, put{"c", 0, batch(3, nil)})
+		time.Sleep(2 * time.Minute)
+		for name, want := range map[string]string{
+			"recovery-point-offset-checkpoint": "0\n3\na 0 1\nb 0 2\nc 0 0\n",
+			"replication-offset-checkpoint":    "0\n3\na 0 1\nb 0 2\nc 0 3\n",
+		} {
+			if got := n.read("/data/" + name); got != want {
+				t.Errorf("%s: got %q, want %q", name, got, want)
+			}
+		}
+		ended := make(chan struct{})
+		go func() {
+			n.close()
+			close(ended)
+		}()
+		synctest.Wait()
+		close(held.hold)
+		<-ended
+		if p := n.m.Progress(); p.LogsOpen != 1 {
+			t.Fatalf("%+v", p)
+		}
+		if ok, err := vfs.Exists(disk, "/data/"+logdir.CleanShutdownFile); ok || err != nil {
+			t.Fatalf("a mark of a clean shutdown: %v, %v", ok, err)
+		}
+		if got, want := n.read("/data/recovery-point-offset-checkpoint"), "0\n3\na 0 1\nb 0 2\nc 0 3\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// TestTheHighWatermarkComesBack: a leader that waits for a follower begins where
+// the checkpoint says, not at its own end.
+func TestTheHighWatermarkComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("a", 1)
+		n.start()
+		n.produce(AcksAll, put{"a", 0, batch(3, nil)})
+		n.twoReplicas("a", 2)
+		n.produce(AcksLeader, put{"a", 0, batch(2, nil)})
+		n.close()
+		n = n.again().start()
+		defer n.close()
+		n.expect("a-0 hw=3 [0..2]", fetchOptions{epoch: -1}, from{"a", 0, 0})
+		n.expect("a-0 hw=3", fetchOptions{epoch: -1}, from{"a", 0, 3})
+	})
+}
+
 // TestAReplicaIsDroppedWhileItRecovers removes a topic whose log is being opened.
 func TestAReplicaIsDroppedWhileItRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/goleak"
 
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
@@ -106,6 +107,9 @@ func BenchmarkProduce(b *testing.B) {
 
 // TestProduceAllocatesLittle: what a request costs the collector, records never.
 func TestProduceAllocatesLittle(t *testing.T) {
+	if raceDetector {
+		t.Skip("pools do not keep everything under the race detector")
+	}
 	n := benchNode(t)
 	defer n.close()
 	r := newProduceRun(5, AcksAll)
@@ -117,6 +121,37 @@ func TestProduceAllocatesLittle(t *testing.T) {
 	}
 	if r.out[4].ErrorCode != 0 {
 		t.Fatal(kafka.ErrorCode(r.out[4].ErrorCode))
+	}
+}
+
+// TestCloseLeavesNothing starts a node on a real disk, lets requests wait in it
+// and closes it.
+func TestCloseLeavesNothing(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	n := benchNode(t, "flush.messages=1")
+	n.twoReplicas("a", 2)
+	var waiting []*produced
+	for i := range 20 {
+		p := newProduce(AcksAll, time.Hour, put{"a", 0, batch(1, nil)}, put{"a", int32(i % 4), batch(1, nil)})
+		n.m.Produce([]*Produce{&p.Produce})
+		waiting = append(waiting, p)
+	}
+	var parked []*fetched
+	for range 20 {
+		f := newFetch(fetchOptions{wait: time.Hour, minBytes: 1 << 20}, from{"a", 0, 0}, from{"a", 1, 0})
+		n.m.Fetch(&f.Fetch)
+		parked = append(parked, f)
+	}
+	n.close()
+	for _, p := range waiting {
+		p.wait(t)
+		if p.code(0) != kafka.ErrNotLeaderOrFollower {
+			t.Fatal(p.code(0))
+		}
+	}
+	for _, f := range parked {
+		f.wait(t)
+		f.answer.Release()
 	}
 }
 
@@ -219,6 +254,9 @@ func BenchmarkEmptySessionFetch(b *testing.B) {
 }
 
 func TestFetchAllocatesLittle(t *testing.T) {
+	if raceDetector {
+		t.Skip("pools do not keep everything under the race detector")
+	}
 	n := benchNode(t)
 	defer n.close()
 	r := newProduceRun(1, AcksLeader)

@@ -50,10 +50,7 @@ func (f *Fetch) watchAll() (more bool) {
 	s := f.session
 	s.Value.watcher.Grow(s.Slots())
 	for slot := range s.All {
-		if f.watch(slot) {
-			s.Value.pending.Add(slot.Number())
-			more = true
-		}
+		more = f.watch(slot) || more // what was not watched is pending
 	}
 	return more
 }

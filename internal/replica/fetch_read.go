@@ -261,9 +261,6 @@ func (e *readEntry) read(f *Fetch, snap *commitlog.Snapshot, upTo kafka.Offset, 
 		slice.Release()
 		slice = commitlog.Slice{}
 	}
-	if e.slot.FetchOffset < upTo && limit < partitionMax && (slice.Length == 0 || slice.Length >= int64(limit)) {
-		f.read.final = true // there is more than the answer can hold
-	}
 	if f.isolation() == kafka.ReadCommitted {
 		if err := e.readAborted(snap, slice); err != nil {
 			slice.Release()

@@ -49,6 +49,8 @@ func TestFetchSizeRules(t *testing.T) {
 		n.expect("a-0 hw=3 [0..0 +30]; a-1 hw=1; b-0 hw=1", limit(func(o *fetchOptions) { o.maxBytes = int32(one + 30) }), all...)
 		n.expect("a-0 hw=3 [1..1 2..2]; a-1 hw=1; b-0 hw=1", limit(func(o *fetchOptions) { o.maxBytes = int32(2*one + 30) }), from{"a", 0, 1}, all[1], all[2])
 		n.expect("a-0 hw=3 [0..0 1..1 +30]; a-1 hw=1 [0..0]; b-0 hw=1 [0..0]", limit(func(o *fetchOptions) { o.partitionBytes = int32(2*one + 30) }), all...)
+		// What does not fit counts towards the bytes that are waited for.
+		n.expect("a-0 hw=3 [2..2]; a-1 hw=1; b-0 hw=1", limit(func(o *fetchOptions) { o.maxBytes = int32(one + 30); o.minBytes = o.maxBytes }), from{"a", 0, 2}, all[1], all[2])
 		// Empty partitions before it do not count as the first.
 		n.expect("a-0 hw=3; a-1 hw=1 [0..0]; b-0 hw=1", limit(func(o *fetchOptions) { o.maxBytes = 1 }), from{"a", 0, 3}, all[1], all[2])
 	})
@@ -285,6 +287,24 @@ func TestSessionDialogue(t *testing.T) {
 	})
 }
 
+// TestABusySessionSeesItsQuietPartitions: a session that never waits, because one
+// partition always has something, is told of the others all the same.
+func TestABusySessionSeesItsQuietPartitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("a", 2)
+		n.start()
+		defer n.close()
+		n.produce(1, put{"a", 0, batch(1, nil)})
+		id := n.expect("a-0 hw=1 [0..0]; a-1 hw=0", fetchOptions{}, from{"a", 0, 0}, from{"a", 1, 0}).answer.Response.SessionID
+		n.expect("a-0 hw=1 [0..0]", fetchOptions{id: id, epoch: 1, wait: time.Hour})
+		n.expect("a-0 hw=1 [0..0]", fetchOptions{id: id, epoch: 2, wait: time.Hour})
+		n.produce(1, put{"a", 1, batch(1, nil)})
+		n.expect("a-1 hw=1 [0..0]; a-0 hw=1 [0..0]", fetchOptions{id: id, epoch: 3, wait: time.Hour})
+		n.expect("a-1 hw=1 [0..0]; a-0 hw=1 [0..0]", fetchOptions{id: id, epoch: 4, wait: time.Hour})
+	})
+}
+
 // TestOnlyChangedPartitionsAreRead holds a session of many partitions against the
 // reads that it costs.
 func TestOnlyChangedPartitionsAreRead(t *testing.T) {
@@ -334,7 +354,7 @@ func TestReadCommitted(t *testing.T) {
 		n.transact("a", 8, 0)
 		n.expect("a-0 hw=3 lso=1 [0..0 1..1 2..2]", fetchOptions{epoch: -1}, from{"a", 0, 0})
 		n.expect("a-0 hw=3 lso=1 [0..0]", fetchOptions{epoch: -1, committed: true}, from{"a", 0, 0})
-		f := newFetch(fetchOptions{epoch: -1, committed: true, wait: time.Hour, minBytes: int32(one)}, from{"a", 0, 1})
+		f := newFetch(fetchOptions{epoch: -1, committed: true, wait: time.Hour, minBytes: 400}, from{"a", 0, 1})
 		n.m.Fetch(&f.Fetch)
 		n.produce(1, put{"a", 0, batch(5, nil)})
 		n.end("a", 8, 0, false)
@@ -342,8 +362,8 @@ func TestReadCommitted(t *testing.T) {
 		if f.answer != nil {
 			t.Fatal("the first transaction is still open")
 		}
-		// The end of the first transaction lets all be read, though its marker is
-		// smaller than what the fetch waits for.
+		// The end of the first transaction lets all be read, though what came since
+		// the fetch waits is less than it waits for.
 		n.end("a", 7, 0, true)
 		f.wait(t)
 		if got, want := f.show(), "a-0 hw=10 aborted=8@2 [1..1 2..2 3..7 8..8 9..9]"; got != want {

@@ -235,6 +235,10 @@ func TestTheLastDirectoryEndsTheNode(t *testing.T) {
 		if len(n.failed) != 1 || n.failed[0] != n.dirIDs[where[0]] || n.fatal != nil {
 			t.Fatalf("failed %v, fatal %v", n.failed, n.fatal)
 		}
+		n.m.Partition("a", 0).role.Load().dir.fail("fail again", kafka.TopicPartition{}, syscall.EIO)
+		if len(n.failed) != 1 {
+			t.Fatalf("told %d times", len(n.failed))
+		}
 		if s := n.m.Stats(); s.Offline != 1 || s.Leaders != 1 {
 			t.Fatalf("%+v", s)
 		}
@@ -298,7 +302,9 @@ func TestAcknowledgedSurvivesAPowerCut(t *testing.T) {
 			stop := time.Now().Add(30 * time.Millisecond)
 			for i := range 8 {
 				producers.Go(func() {
+					pause := rand.New(rand.NewPCG(seed, uint64(i)))
 					for s := 0; time.Now().Before(stop); s++ {
+						time.Sleep(time.Duration(pause.IntN(2_000)) * time.Microsecond)
 						b := record.NewBuilder(record.BatchOptions{})
 						value := fmt.Sprintf("%d/%d", i, s)
 						b.Append(record.Record{Value: []byte(value)})

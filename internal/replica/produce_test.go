@@ -267,3 +267,28 @@ func TestRecoveringLeaderSaysThatItIsWhole(t *testing.T) {
 		n.produce(AcksAll, put{"a", 0, batch(1, nil)}).must(t, 0)
 	})
 }
+
+// TestTimeIsUpBetweenTwoWaits: the time of a request ends after its append was
+// taken out of one queue and before it is in the next.
+func TestTimeIsUpBetweenTwoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("a", 1)
+		n.twoReplicas("a", 2)
+		n.start()
+		defer n.close()
+		p := newProduce(AcksAll, time.Minute, put{"a", 0, batch(1, nil)})
+		n.m.Produce([]*Produce{&p.Produce})
+		part := n.m.Partition("a", 0)
+		w := &waitingProduce{env: n.m.env, request: &p.Produce}
+		w.left.Store(1)
+		w.expired.Store(true)
+		a := waitingAppend{Append: &p.Appends[0], owner: w, partition: part, epoch: 0, end: 1}
+		a.queue(false)
+		p.wait(t)
+		if p.code(0) != kafka.ErrRequestTimedOut {
+			t.Fatal(p.code(0))
+		}
+		part.highWaits.Drain() // the request's first wait
+	})
+}
