@@ -1,0 +1,131 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"runtime/debug"
+	"strings"
+)
+
+// Readiness is what /readyz tells.
+type Readiness struct {
+	Ready bool `json:"ready"`
+	// State is a word for people: starting, recovering, serving, stopping, failed.
+	State string `json:"state"`
+	// Recovery is how far the logs of the start are open.
+	Recovery Recovery `json:"recovery"`
+	// OfflineDirectories are log directories that have failed. The node serves what
+	// lies in the others.
+	OfflineDirectories []string `json:"offlineDirectories,omitempty"`
+}
+
+// Recovery counts. Segments and bytes are of the logs that recovery has come to.
+type Recovery struct {
+	Logs     Progress `json:"logs"`
+	Segments Progress `json:"segments"`
+	Bytes    Progress `json:"bytes"`
+}
+
+// Progress is how much is done of how much.
+type Progress struct {
+	Done  int64 `json:"done"`
+	Total int64 `json:"total"`
+}
+
+// index is what "/" answers.
+const index = `/metrics        numbers for Prometheus
+/livez          is the process worth keeping
+/readyz         are clients served, is everything recovered
+/loglevel       level of the log: GET says it, PUT sets it (debug, info, warn, error)
+/debug/pprof/   profiles of the Go runtime
+`
+
+func (s *Server) pages() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { s.text(w, http.StatusOK, index) })
+	m.Handle("GET /metrics", s.options.Metrics)
+	m.HandleFunc("GET /livez", s.live)
+	m.HandleFunc("GET /readyz", s.ready)
+	m.HandleFunc("GET /loglevel", s.level)
+	m.HandleFunc("PUT /loglevel", s.setLevel)
+	m.HandleFunc("POST /loglevel", s.setLevel)
+	m.HandleFunc("GET /debug/pprof/", pprof.Index)
+	m.HandleFunc("GET /debug/pprof/heap", heap)
+	m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	m.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	m.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	m.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	m.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return m
+}
+
+// heap is the profile of memory. With gc=1 what is free goes back to the system
+// first, so that the process's size then is what it needs.
+func heap(w http.ResponseWriter, r *http.Request) {
+	if gc := r.FormValue("gc"); gc != "" && gc != "0" {
+		debug.FreeOSMemory()
+	}
+	pprof.Handler("heap").ServeHTTP(w, r)
+}
+
+func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
+	if err := s.options.Failure(); err != nil {
+		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
+		return
+	}
+	s.text(w, http.StatusOK, "ok\n")
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
+	r := s.options.Ready()
+	status := http.StatusOK
+	if !r.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
+		return
+	}
+	s.write(w, "application/json", status, string(body)+"\n")
+}
+
+func (s *Server) level(w http.ResponseWriter, _ *http.Request) {
+	s.text(w, http.StatusOK, strings.ToLower(s.options.Level.Level().String())+"\n")
+}
+
+// setLevel sets the level to the word in the body.
+func (s *Server) setLevel(w http.ResponseWriter, r *http.Request) {
+	const longest = 16
+	body, err := io.ReadAll(io.LimitReader(r.Body, longest))
+	if err != nil {
+		s.text(w, http.StatusBadRequest, err.Error()+"\n")
+		return
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(strings.TrimSpace(string(body)))); err != nil {
+		s.text(w, http.StatusBadRequest, fmt.Sprintf("%v; it is debug, info, warn or error\n", err))
+		return
+	}
+	before := s.options.Level.Level()
+	s.options.Level.Set(level)
+	s.options.Log.Log(r.Context(), max(before, level, slog.LevelInfo), "log level changed", "from", before, "to", level, "client", r.RemoteAddr)
+	s.level(w, r)
+}
+
+func (s *Server) text(w http.ResponseWriter, status int, text string) {
+	s.write(w, "text/plain; charset=utf-8", status, text)
+}
+
+func (s *Server) write(w http.ResponseWriter, contentType string, status int, text string) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if _, err := io.WriteString(w, text); err != nil {
+		s.options.Log.Debug("an answer of the admin listener was not taken", "error", err)
+	}
+}
