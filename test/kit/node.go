@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,7 +117,26 @@ group.initial.rebalance.delay.ms=0
 	for _, p := range properties {
 		text += p + "\n"
 	}
-	return n, os.WriteFile(n.Properties(), []byte(text), 0o644)
+	return n, writeDurably(n.Properties(), []byte(text))
+}
+
+// writeDurably writes a file so that it survives the power cuts of a test.
+func writeDurably(file string, text []byte) error {
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return err
+	}
+	for path := file; ; path = filepath.Dir(path) {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+		if path == filepath.Dir(filepath.Dir(file)) {
+			return nil
+		}
+	}
 }
 
 // AdoptNode is a stopped node on a folder that holds data and server.properties

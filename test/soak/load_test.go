@@ -23,8 +23,9 @@ type place struct {
 
 // ledger remembers the acknowledged records by the hash of their value.
 type ledger struct {
-	mu    sync.Mutex
-	acked map[place][8]byte // guarded by mu
+	mu     sync.Mutex
+	acked  map[place][8]byte // guarded by mu
+	closed bool              // guarded by mu
 }
 
 func newLedger() *ledger { return &ledger{acked: map[place][8]byte{}} }
@@ -37,7 +38,21 @@ func hash(value []byte) [8]byte {
 func (l *ledger) acknowledged(r *kgo.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.acked[place{r.Topic, r.Partition, r.Offset}] = hash(r.Value)
+	if !l.closed {
+		l.acked[place{r.Topic, r.Partition, r.Offset}] = hash(r.Value)
+	}
+}
+
+// close ends the taking down of acknowledgements until open. The power is cut
+// behind it: an answer after the cut comes from a machine that is off.
+func (l *ledger) close() { l.setClosed(true) }
+
+func (l *ledger) open() { l.setClosed(false) }
+
+func (l *ledger) setClosed(closed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = closed
 }
 
 func (l *ledger) len() int {
@@ -68,9 +83,9 @@ func createTopics(bootstrap string, configs map[string]*string) error {
 
 // load is a set of writers, each with a codec of its own.
 type load struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	err    error // of starting a writer
+	cancel  context.CancelFunc
+	clients []*kgo.Client
+	done    sync.WaitGroup
 }
 
 var codecs = []kgo.CompressionCodec{kgo.NoCompression(), kgo.Lz4Compression(), kgo.ZstdCompression(), kgo.SnappyCompression()}
@@ -90,8 +105,8 @@ func startLoad(bootstrap string, l *ledger, seed uint64) (*load, error) {
 			cancel()
 			return nil, err
 		}
+		ld.clients = append(ld.clients, cl)
 		ld.done.Go(func() {
-			defer cl.Close()
 			write(ctx, cl, l, rand.New(rand.NewPCG(seed, uint64(i))))
 		})
 	}
@@ -115,8 +130,13 @@ func write(ctx context.Context, cl *kgo.Client, l *ledger, rng *rand.Rand) {
 	}
 }
 
+// stop ends the writers. Closing a client is what ends a send to a server that is
+// gone: an idempotent record on its way is not given up otherwise.
 func (ld *load) stop() {
 	ld.cancel()
+	for _, cl := range ld.clients {
+		cl.Close()
+	}
 	ld.done.Wait()
 }
 

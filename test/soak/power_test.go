@@ -106,6 +106,7 @@ func cutOnce(t *testing.T, d *disk, node *kit.Node, book *ledger, rng *rand.Rand
 	}
 	waitUntil(t, "something is acknowledged", func() bool { return book.len() > before })
 	<-time.After(time.Duration(rng.IntN(700)) * time.Millisecond) // the random moment itself
+	book.close()
 	if err := d.cut(); err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +114,7 @@ func cutOnce(t *testing.T, d *disk, node *kit.Node, book *ledger, rng *rand.Rand
 		t.Fatal(err)
 	}
 	ld.stop()
+	book.open()
 	command(t, "umount", d.mount)
 	d.attach(t)
 }
