@@ -152,12 +152,12 @@ func TestSleepAndWorkInTurn(t *testing.T) {
 		}
 	}, soonAsleep)
 	var all sync.WaitGroup
-	for seed := range uint64(40) {
+	for seed := range uint64(20) {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 3))
-			for range 5 {
+			for range 4 {
 				c := s.dial(t)
-				for i := range int32(30) {
+				for i := range int32(20) {
 					f := frame(i, produce(r.IntN(200)))
 					cut := r.IntN(len(f))
 					c.send(f[:cut])

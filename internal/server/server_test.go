@@ -516,3 +516,98 @@ func heapInUse() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
+
+// TestAnswersOfOneDrainLeaveWithOneWrite holds a connection until the rest of its
+// requests has arrived, produce and others.
+func TestAnswersOfOneDrainLeaveWithOneWrite(t *testing.T) {
+	var reads, writes atomic.Int64
+	first := make(chan *Request, 1)
+	s := start(t, func(_ *Conn, run []*Request) {
+		if run[0].Header.CorrelationID == 0 {
+			first <- run[0]
+			return
+		}
+		echoAll(nil, run)
+	}, func(o *Options) {
+		o.wrapTransport = func(tr transport) transport { return countedTransport{tr, &reads, &writes} }
+	})
+	c := s.dial(t)
+	c.send(frame(0, metadata()))
+	r := <-first
+	var all []byte
+	for i := range int32(20) {
+		m := metadata()
+		if i%3 > 0 {
+			m = produce(100)
+		}
+		all = append(all, frame(1+i, m)...)
+	}
+	c.send(all)
+	eventually(t, "the bytes at the server", func() bool { return pendingBytes(c) == 0 })
+	echo(r)
+	for i := range int32(21) {
+		if id, _ := c.receive(); id != i {
+			t.Fatalf("answer to %d, want %d", id, i)
+		}
+	}
+	if n := writes.Load(); n != 2 {
+		t.Errorf("%d writes, want 2", n)
+	}
+}
+
+// TestConnectionStopsReadingWhenTooMuchWaits: requests without an answer, or
+// answers behind a request that has none.
+func TestConnectionStopsReadingWhenTooMuchWaits(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		answer int // size of all answers but the first; -1: none
+		want   int64
+	}{
+		{"unanswered", -1, maxUnanswered},
+		{"queued", 100 << 10, 1 + 11}, // the eleventh exceeds a mebibyte
+	} {
+		var mu sync.Mutex
+		var parked []*Request
+		s := start(t, func(_ *Conn, run []*Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range run {
+				r.Ordered()
+				if c.answer < 0 || r.Header.CorrelationID == 0 {
+					parked = append(parked, r)
+					continue
+				}
+				r.Reply(Piece{Bytes: make([]byte, c.answer)})
+			}
+		}, nil)
+		cl := s.dial(t)
+		for i := range int32(maxUnanswered + 50) {
+			cl.send(frame(i, metadata()))
+		}
+		count := &s.Stats().Requests[3].Count
+		eventually(t, c.what+": the limit", func() bool { return count.Load() >= c.want })
+		time.Sleep(20 * time.Millisecond)
+		if n := count.Load(); n != c.want {
+			t.Errorf("%s: %d requests are served, want %d", c.what, n, c.want)
+		}
+		go func() {
+			for done := 0; done < maxUnanswered+50; time.Sleep(time.Millisecond) {
+				mu.Lock()
+				list := parked
+				parked = nil
+				mu.Unlock()
+				for _, r := range list {
+					echo(r)
+				}
+				if done += len(list); c.answer >= 0 {
+					return
+				}
+			}
+		}()
+		for i := range int32(maxUnanswered + 50) {
+			if id, _ := cl.receive(); id != i {
+				t.Fatalf("%s: answer to %d, want %d", c.what, id, i)
+			}
+		}
+	}
+}
