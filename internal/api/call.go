@@ -31,6 +31,11 @@ func (c *call) mayCluster(op kmsg.ACLOperation) bool {
 	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeCluster, security.ClusterName)
 }
 
+// mayTransactionalID says whether the client may do op with the transactional id.
+func (c *call) mayTransactionalID(op kmsg.ACLOperation, id string) bool {
+	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeTransactionalId, id)
+}
+
 // context is what the controller needs to know of the request.
 func (c *call) context() controller.Context {
 	return controller.Context{

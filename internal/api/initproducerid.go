@@ -19,7 +19,7 @@ func (b *Broker) initProducerID(c *call) {
 		c.ReplyMessage(resp)
 	}
 	switch {
-	case req.TransactionalID != nil && !b.Authorizer.Allows(c.client(), kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *req.TransactionalID):
+	case req.TransactionalID != nil && !c.mayTransactionalID(kmsg.ACLOperationWrite, *req.TransactionalID):
 		refuse(kafka.ErrTransactionalIDAuthorizationFailed)
 	case req.TransactionalID == nil && !c.mayCluster(kmsg.ACLOperationIdempotentWrite) && !b.mayWriteSomewhere(c):
 		refuse(kafka.ErrClusterAuthorizationFailed)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"barnabas/internal/kafka"
+	"barnabas/internal/record"
 	"barnabas/internal/replica"
 	"barnabas/internal/server"
 
@@ -55,30 +56,29 @@ func (b *Broker) produce(c *server.Conn, run []*server.Request) {
 func (p *produceCall) prepare() {
 	req := p.request.Msg.(*kmsg.ProduceRequest)
 	p.Version, p.Acks, p.Caller = req.Version, req.Acks, p
+	p.Internal = p.request.Header.ClientID == adminClientID
 	p.Timeout = time.Duration(req.TimeoutMillis) * time.Millisecond
 	p.Appends = p.Appends[:0]
-	p.resp = kmsg.ProduceResponse{Version: req.Version, Topics: make([]kmsg.ProduceResponseTopic, len(req.Topics))}
+	p.resp = kmsg.ProduceResponse{Version: req.Version, Topics: make([]kmsg.ProduceResponseTopic, 0, len(req.Topics))}
 	may := p.mayWrite(req)
 	for i := range req.Topics {
-		p.prepareTopic(&req.Topics[i], &p.resp.Topics[i], may)
+		if len(req.Topics[i].Partitions) > 0 { // others do not appear in an answer
+			p.resp.Topics = append(p.resp.Topics, kmsg.ProduceResponseTopic{})
+			p.prepareTopic(&req.Topics[i], &p.resp.Topics[len(p.resp.Topics)-1], may)
+		}
 	}
 }
 
 func (p *produceCall) prepareTopic(in *kmsg.ProduceRequestTopic, out *kmsg.ProduceResponseTopic, may kafka.ErrorCode) {
-	byID := p.Version >= 13
-	topic, code := resolve(p.b.Image(), byID, in.Topic, in.TopicID)
+	topic, code := resolve(p.b.Image(), p.Version >= 13, in.Topic, in.TopicID)
 	out.Topic, out.TopicID = in.Topic, in.TopicID
-	// An id that is not known has no name to be asked about.
-	if code != kafka.ErrUnknownTopicID {
-		c := call{Request: p.request, conn: p.conn, authorizer: p.b.Authorizer}
-		switch {
-		case may != kafka.ErrNone:
-			code = may
-		case !c.mayTopic(kmsg.ACLOperationWrite, topic):
-			code = kafka.ErrTopicAuthorizationFailed
-		case kafka.IsInternalTopic(topic) && p.request.Header.ClientID != adminClientID:
-			code = kafka.ErrInvalidTopicException
-		}
+	c := call{Request: p.request, conn: p.conn, authorizer: p.b.Authorizer}
+	switch {
+	case may != kafka.ErrNone:
+		code = may
+	case code == kafka.ErrUnknownTopicID: // has no name to be asked about
+	case !c.mayTopic(kmsg.ACLOperationWrite, topic):
+		code = kafka.ErrTopicAuthorizationFailed
 	}
 	out.Partitions = make([]kmsg.ProduceResponseTopicPartition, len(in.Partitions))
 	for j := range in.Partitions {
@@ -97,17 +97,30 @@ func (p *produceCall) prepareTopic(in *kmsg.ProduceRequestTopic, out *kmsg.Produ
 // of Apache's, AdminUtils.ADMIN_CLIENT_ID).
 const adminClientID = "__admin_client"
 
-// mayWrite is the error for the whole request, if any. There is no transaction
-// coordinator, so a transactional id belongs to no transaction.
+// mayWrite is the error for the whole request, if any: who sends a batch of a
+// transaction names a transactional id that is his. A request without such a batch
+// is like any other, whatever id it names.
 func (p *produceCall) mayWrite(req *kmsg.ProduceRequest) kafka.ErrorCode {
-	if req.TransactionID == nil {
+	if !hasTransactionalBatch(req) {
 		return kafka.ErrNone
 	}
 	c := call{Request: p.request, conn: p.conn, authorizer: p.b.Authorizer}
-	if !p.b.Authorizer.Allows(c.client(), kmsg.ACLOperationWrite, kmsg.ACLResourceTypeTransactionalId, *req.TransactionID) {
+	if req.TransactionID == nil || !c.mayTransactionalID(kmsg.ACLOperationWrite, *req.TransactionID) {
 		return kafka.ErrTransactionalIDAuthorizationFailed
 	}
-	return kafka.ErrInvalidTxnState
+	return kafka.ErrNone
+}
+
+func hasTransactionalBatch(req *kmsg.ProduceRequest) bool {
+	for i := range req.Topics {
+		for j := range req.Topics[i].Partitions {
+			b, _, err := record.Next(req.Topics[i].Partitions[j].Records)
+			if err == nil && b.IsTransactional() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Placed lets the connection read on.

@@ -26,8 +26,10 @@ type Produce struct {
 	Version int16
 	Acks    int16
 	Timeout time.Duration
-	Appends []Append
-	Caller  ProduceCaller
+	// Internal allows batches for internal topics, which clients may not write.
+	Internal bool
+	Appends  []Append
+	Caller   ProduceCaller
 }
 
 // ProduceCaller is told about the fate of its requests.
@@ -91,9 +93,9 @@ func (m *Manager) Produce(run []*Produce) {
 }
 
 // admit finds the partition of an append and checks all that needs no lock, in
-// the order in which Apache does: the form of the request, acks, whether this
-// node leads, min.insync.replicas, then the records. It is false when the append
-// is refused.
+// the order in which Apache does: the form of the request, acks, whether the topic
+// may be written, whether this node leads, min.insync.replicas, then the records.
+// It is false when the append is refused.
 func (m *Manager) admit(p *Produce, a *Append, rules *record.ValidateOptions) bool {
 	a.acks, a.awaitHigh, a.awaitFlush = p.Acks, false, false
 	if a.Out.ErrorCode != 0 {
@@ -105,10 +107,13 @@ func (m *Manager) admit(p *Produce, a *Append, rules *record.ValidateOptions) bo
 		return a.refuse(code)
 	}
 	if refusal := record.ValidateForm(a.Records, p.Version); refusal != nil {
-		return a.refuse(refusal.Code)
+		return a.refuseRecords(refusal, kafka.NoOffset)
 	}
 	if p.Acks != AcksNone && p.Acks != AcksLeader && p.Acks != AcksAll {
 		return a.refuse(kafka.ErrInvalidRequiredAcks)
+	}
+	if !p.Internal && kafka.IsInternalTopic(a.Topic) {
+		return a.refuse(kafka.ErrInvalidTopicException)
 	}
 	if code != kafka.ErrNone {
 		return m.refuseNotLeader(a, code)
@@ -127,7 +132,7 @@ func (m *Manager) admit(p *Produce, a *Append, rules *record.ValidateOptions) bo
 	rules.Version, rules.Now = p.Version, part.env.now().UnixMilli()
 	batch, refusal := record.Validate(a.Records, rules)
 	if refusal != nil {
-		return a.refuseRecords(refusal, r)
+		return a.refuseRecords(refusal, r.log.Snapshot().LogStart())
 	}
 	if b := batch.Batch; b.IsTransactional() && !part.inTransaction(b.ProducerID(), b.ProducerEpoch()) {
 		// Nobody can have verified that the partition belongs to the transaction.
@@ -145,11 +150,11 @@ func (a *Append) refuse(code kafka.ErrorCode) bool {
 
 // refuseRecords answers with what is wrong with the records. Apache names the log
 // start with some of these errors and not with others.
-func (a *Append) refuseRecords(refusal *record.Refusal, r *role) bool {
+func (a *Append) refuseRecords(refusal *record.Refusal, logStart kafka.Offset) bool {
 	switch refusal.Code {
 	case kafka.ErrMessageTooLarge, kafka.ErrRecordListTooLarge, kafka.ErrCorruptMessage:
 	default:
-		a.Out.LogStartOffset = int64(r.log.Snapshot().LogStart())
+		a.Out.LogStartOffset = int64(logStart)
 	}
 	if refusal.Message != "" {
 		a.Out.ErrorMessage = &refusal.Message
@@ -219,6 +224,9 @@ func (a *Append) placed(out *commitlog.Appended, at placement) {
 	}
 	a.Out.BaseOffset, a.Out.LogStartOffset = int64(out.Base), int64(at.logStart)
 	a.Out.LogAppendTime = a.batch.AppendTime
+	if out.Duplicate {
+		a.Out.LogAppendTime = out.Timestamp // Apache's answer, whatever the timestamp type
+	}
 	a.end = out.Last + 1
 	switch a.acks {
 	case AcksAll:
