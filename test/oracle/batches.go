@@ -3,20 +3,19 @@ package oracle
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
+	"hash/crc32"
 )
 
-// describeBatches prints the headers of the batches in a record set. The CRC
-// stands for everything that is not printed; it is left out where the server
-// wrote the time into the batch.
-func describeBatches(b []byte) []string {
+// describeBatches prints the headers of the batches in a record set, and a sum
+// of their records, taken after decompression: servers need not compress alike.
+func (t *Transcript) describeBatches(b []byte) []string {
 	var out []string
-	for len(b) >= 61 {
+	for len(b) >= batchHeader {
 		size := int(binary.BigEndian.Uint32(b[8:])) + 12
-		if size < 61 || size > len(b) {
+		if size < batchHeader || size > len(b) {
 			break
 		}
-		out = append(out, describeBatch(b[:size]))
+		out = append(out, t.describeBatch(b[:size]))
 		b = b[size:]
 	}
 	if len(b) > 0 {
@@ -25,26 +24,26 @@ func describeBatches(b []byte) []string {
 	return out
 }
 
-func describeBatch(b []byte) string {
+// batchHeader is the size of a batch without its records.
+const batchHeader = 61
+
+func (t *Transcript) describeBatch(b []byte) string {
 	i64 := func(at int) int64 { return int64(binary.BigEndian.Uint64(b[at:])) }
+	i32 := func(at int) int32 { return int32(binary.BigEndian.Uint32(b[at:])) }
 	attributes := binary.BigEndian.Uint16(b[21:])
-	crc := fmt.Sprintf("%08x", binary.BigEndian.Uint32(b[17:]))
-	maxTimestamp := fmt.Sprint(i64(35))
-	if d := time.Since(time.UnixMilli(i64(35))); d > -time.Hour && d < time.Hour {
-		maxTimestamp, crc = "<now>", "<varies>"
-	}
-	if attributes&7 != 0 {
-		crc = "<of a codec>"
-	}
-	pid := "none"
-	if i64(43) >= 0 {
-		pid, crc = "set", "<varies>"
+	crc := "right"
+	if binary.BigEndian.Uint32(b[17:]) != crc32.Checksum(b[21:], castagnoli) {
+		crc = "wrong"
 	}
 	size := fmt.Sprint(len(b))
 	if attributes&7 != 0 {
 		size = "<of a codec>"
 	}
-	return fmt.Sprintf("base %d last %d epoch %d attributes %#x max timestamp %s pid %s pepoch %d seq %d count %d size %s crc %s",
-		i64(0), i64(0)+int64(binary.BigEndian.Uint32(b[23:])), int32(binary.BigEndian.Uint32(b[12:])), attributes, maxTimestamp, pid,
-		int16(binary.BigEndian.Uint16(b[51:])), int32(binary.BigEndian.Uint32(b[53:])), binary.BigEndian.Uint32(b[57:]), size, crc)
+	records := "unreadable"
+	if plain, err := decompress(attributes&7, b[batchHeader:]); err == nil {
+		records = fmt.Sprintf("%d bytes %08x", len(plain), crc32.ChecksumIEEE(plain))
+	}
+	return fmt.Sprintf("base %d last %d epoch %d magic %d crc %s attributes %#x times %s to %s pid %s pepoch %d seq %d count %d size %s records %s",
+		i64(0), i64(0)+int64(i32(23)), i32(12), b[16], crc, attributes, timeOr(i64(27)), timeOr(i64(35)), t.pid(i64(43)),
+		int16(binary.BigEndian.Uint16(b[51:])), i32(53), i32(57), size, records)
 }

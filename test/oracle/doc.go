@@ -9,9 +9,15 @@
 // line stands in known_differences.txt with both answers and the reason; an
 // entry that no longer differs is an error too.
 //
-//	session.go      connections, requests, helpers for topics and batches
-//	transcript.go   answers as lines, with names for what varies
-//	known.go        known_differences.txt
-//	oracle_test.go  starts both servers, runs all sequences, compares
-//	seq_*_test.go   the sequences, by subject
+//	session.go          connections, requests, answers
+//	transcript.go       answers as lines, with names for what varies
+//	batches.go          record sets as lines
+//	helpers.go          hand-made batches
+//	mutate.go           batches with something wrong
+//	codecs.go           compression
+//	requests.go         requests that sequences have in common
+//	known.go            known_differences.txt
+//	oracle_test.go      starts both servers, runs all sequences, compares
+//	sequences_test.go   the list of sequences
+//	seq_*_test.go       the sequences, by subject
 package oracle

@@ -27,7 +27,13 @@ type Batch struct {
 	ProducerID int64
 	Epoch      int16
 	Sequence   int32
+	// Attributes has the codec in its lowest bits; the records are compressed by
+	// it.
 	Attributes int16
+	// Body, if set, is written in the place of Records, which still count.
+	Body []byte
+	// Payload, if set, is written in the place of the compressed records.
+	Payload []byte
 	// Mutate, if set, changes the bytes; the CRC is computed before it.
 	Mutate func([]byte)
 	// MutateBeforeCRC, if set, changes the bytes before the CRC is computed.
@@ -43,37 +49,57 @@ func filled(n, size int) []Record {
 	return out
 }
 
+// encodeRecords is the records of a batch, not compressed, and the largest of
+// their timestamps.
+func encodeRecords(records []Record) (body []byte, maxTimestamp int64) {
+	for i, r := range records {
+		if i == 0 || r.Timestamp > maxTimestamp {
+			maxTimestamp = r.Timestamp
+		}
+		body = append(body, encodeRecord(r, int64(i))...)
+	}
+	return body, maxTimestamp
+}
+
+// encodeRecord is one record with the given offset in its batch.
+func encodeRecord(r Record, offset int64) []byte {
+	rec := []byte{0}
+	rec = binary.AppendVarint(rec, r.Timestamp)
+	rec = binary.AppendVarint(rec, offset)
+	rec = appendVarBytes(rec, r.Key)
+	rec = appendVarBytes(rec, r.Value)
+	rec = binary.AppendVarint(rec, int64(len(r.Headers)))
+	for _, h := range r.Headers {
+		rec = appendVarBytes(rec, []byte(h.Key))
+		rec = appendVarBytes(rec, h.Value)
+	}
+	return append(binary.AppendVarint(nil, int64(len(rec))), rec...)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // Bytes is the batch on the wire.
 func (b Batch) Bytes() []byte {
-	var body []byte
-	maxDelta := int64(0)
-	for i, r := range b.Records {
-		maxDelta = max(maxDelta, r.Timestamp)
-		rec := []byte{0}
-		rec = binary.AppendVarint(rec, r.Timestamp)
-		rec = binary.AppendVarint(rec, int64(i))
-		rec = appendVarBytes(rec, r.Key)
-		rec = appendVarBytes(rec, r.Value)
-		rec = binary.AppendVarint(rec, int64(len(r.Headers)))
-		for _, h := range r.Headers {
-			rec = appendVarBytes(rec, []byte(h.Key))
-			rec = appendVarBytes(rec, h.Value)
-		}
-		body = binary.AppendVarint(body, int64(len(rec)))
-		body = append(body, rec...)
+	body, maxTimestamp := encodeRecords(b.Records)
+	if b.Body != nil {
+		body = b.Body
+	}
+	body = compress(b.Attributes&7, body)
+	if b.Payload != nil {
+		body = b.Payload
 	}
 	pid, epoch, sequence := int64(-1), int16(-1), int32(-1)
 	if b.Idempotent {
 		pid, epoch, sequence = b.ProducerID, b.Epoch, b.Sequence
 	}
-	out := make([]byte, 61, 61+len(body))
-	binary.BigEndian.PutUint32(out[8:], uint32(49+len(body)))
+	out := make([]byte, batchHeader, batchHeader+len(body))
+	binary.BigEndian.PutUint32(out[8:], uint32(batchHeader-12+len(body)))
 	binary.BigEndian.PutUint32(out[12:], 0xffffffff)
 	out[16] = 2
 	binary.BigEndian.PutUint16(out[21:], uint16(b.Attributes))
 	binary.BigEndian.PutUint32(out[23:], uint32(len(b.Records)-1))
 	binary.BigEndian.PutUint64(out[27:], uint64(b.Timestamp))
-	binary.BigEndian.PutUint64(out[35:], uint64(b.Timestamp+maxDelta))
+	binary.BigEndian.PutUint64(out[35:], uint64(b.Timestamp+maxTimestamp))
 	binary.BigEndian.PutUint64(out[43:], uint64(pid))
 	binary.BigEndian.PutUint16(out[51:], uint16(epoch))
 	binary.BigEndian.PutUint32(out[53:], uint32(sequence))
@@ -82,7 +108,7 @@ func (b Batch) Bytes() []byte {
 	if b.MutateBeforeCRC != nil {
 		b.MutateBeforeCRC(out)
 	}
-	binary.BigEndian.PutUint32(out[17:], crc32.Checksum(out[21:], crc32.MakeTable(crc32.Castagnoli)))
+	binary.BigEndian.PutUint32(out[17:], crc32.Checksum(out[21:], castagnoli))
 	if b.Mutate != nil {
 		b.Mutate(out)
 	}

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 // Flags for working on sequences.
 var (
 	onlyApache = flag.Bool("only-apache", false, "run against Apache Kafka alone and print the transcripts")
+	prebuilt   = flag.String("barnabas", "", "a binary to run in the place of one built from the tree")
 	keep       = flag.String("keep", "", "folder in which the transcripts are kept")
 )
 
@@ -44,26 +46,35 @@ func startNode(t *testing.T, s kit.Server) *kit.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := n.Kill(); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			b, _ := os.ReadFile(n.LogFile())
-			t.Logf("server log %s:\n%s", n.LogFile(), lastBytes(b, 8000))
-		}
-	})
+	t.Cleanup(func() { endNode(t, n) })
 	if err := n.Start(); err != nil {
 		t.Fatal(err)
 	}
 	return n
 }
 
+// endNode kills a server. If it has ended by itself, its last words are told.
+func endNode(t *testing.T, n *kit.Node) {
+	select {
+	case <-n.Ended():
+		b, _ := os.ReadFile(n.LogFile())
+		t.Errorf("the server has ended, %s:\n%s", n.LogFile(), lastBytes(b, 8000))
+	default:
+	}
+	if err := n.Kill(); err != nil {
+		t.Error(err)
+	}
+}
+
 func lastBytes(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 
 func runSequence(n *kit.Node, s sequence) (tr *Transcript, err error) {
-	tr = newTranscript(n.Port)
-	session := &Session{address: n.Address(), Name: topicPrefix(s.name), out: tr}
+	tr = newTranscript()
+	tr.ports[int64(n.Port)], tr.ports[int64(n.Controller)] = "<port>", "<controller port>"
+	session := &Session{
+		address: n.Address(), controller: fmt.Sprintf("127.0.0.1:%d", n.Controller),
+		Name: topicPrefix(s.name), out: tr,
+	}
 	defer session.close()
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,9 +112,11 @@ func TestAnswersEqualApaches(t *testing.T) {
 		}
 		return
 	}
-	binary, err := kit.BuildBarnabas(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+	binary := &kit.Barnabas{Binary: *prebuilt}
+	if *prebuilt == "" {
+		if binary, err = kit.BuildBarnabas(t.TempDir()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ours := startNode(t, binary)
 	for _, s := range sequences() {

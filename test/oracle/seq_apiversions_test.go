@@ -2,15 +2,6 @@ package oracle
 
 import "github.com/twmb/franz-go/pkg/kmsg"
 
-// sequences lists all of them, by subject.
-func sequences() []sequence {
-	var all []sequence
-	for _, subject := range [][]sequence{apiVersionsSequences} {
-		all = append(all, subject...)
-	}
-	return all
-}
-
 var apiVersionsSequences = []sequence{
 	{"apiversions/too-new", func(s *Session) {
 		s.Conn("a").Send(At(6, kmsg.NewPtrApiVersionsRequest()))

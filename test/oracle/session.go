@@ -19,10 +19,11 @@ const answerTimeout = 20 * time.Second
 
 // Session is one run of a sequence against one server.
 type Session struct {
-	address string
-	Name    string // of the sequence; topics made by Topic carry it
-	out     *Transcript
-	conns   []*Conn
+	address    string // of the listener for clients
+	controller string // of the controller listener
+	Name       string // of the sequence; topics made by Topic carry it
+	out        *Transcript
+	conns      []*Conn
 }
 
 // Conn is one client connection of a session.
@@ -32,6 +33,9 @@ type Conn struct {
 	label       string
 	correlation int32
 	closed      bool
+	clientID    string
+	remark      string        // about the next request, see Say
+	patience    time.Duration // how long it waits for an answer
 }
 
 // failure stops a sequence: something in the harness, not in an answer.
@@ -44,10 +48,15 @@ func check(err error) {
 }
 
 // Conn opens a connection. Labels name it in the transcript.
-func (s *Session) Conn(label string) *Conn {
-	nc, err := net.DialTimeout("tcp", s.address, 10*time.Second)
+func (s *Session) Conn(label string) *Conn { return s.dial(label, s.address) }
+
+// Controller opens a connection to the controller listener.
+func (s *Session) Controller(label string) *Conn { return s.dial(label, s.controller) }
+
+func (s *Session) dial(label, address string) *Conn {
+	nc, err := net.DialTimeout("tcp", address, 10*time.Second)
 	check(err)
-	c := &Conn{s: s, c: nc, label: label}
+	c := &Conn{s: s, c: nc, label: label, clientID: "oracle", patience: answerTimeout}
 	s.conns = append(s.conns, c)
 	return c
 }
@@ -64,47 +73,92 @@ func (s *Session) close() {
 	}
 }
 
-// frame is the request with its header, ready to send.
-func frame(req kmsg.Request, correlation int32) []byte {
-	f := kmsg.NewRequestFormatter(kmsg.FormatterClientID("oracle"))
-	return f.AppendRequest(nil, req, correlation)
-}
-
 // At sets the version of a request and returns it.
 func At[R kmsg.Request](version int16, req R) R {
 	req.SetVersion(version)
 	return req
 }
 
+// frame is the request with its header, ready to send.
+func (c *Conn) frame(req kmsg.Request) []byte {
+	c.correlation++
+	f := kmsg.NewRequestFormatter(kmsg.FormatterClientID(c.clientID))
+	return f.AppendRequest(nil, req, c.correlation)
+}
+
 // Send sends req, writes the answer into the transcript and returns it. If the
 // server closes the connection instead, the transcript says so and the answer
 // is an empty response.
-func (c *Conn) Send(req kmsg.Request) kmsg.Response {
-	c.s.out.printf("> %s %s v%d %s", c.label, kmsg.NameForKey(req.Key()), req.GetVersion(), summary(req))
+func (c *Conn) Send(req kmsg.Request) kmsg.Response { return c.Begin(req)() }
+
+// Say puts a remark behind the next request's line of the transcript.
+func (c *Conn) Say(format string, args ...any) *Conn {
+	c.remark = ": " + fmt.Sprintf(format, args...)
+	return c
+}
+
+// step begins a step of the transcript.
+func (c *Conn) step(what string) {
+	c.s.out.printf("> %s %s%s", c.label, what, c.remark)
+	c.remark = ""
+}
+
+// Begin sends req. What it returns waits for the answer and is what Send is after
+// that; the transcript has both together.
+func (c *Conn) Begin(req kmsg.Request) (end func() kmsg.Response) {
+	sent := c.write(c.frame(req))
+	correlation := c.correlation
+	return func() kmsg.Response {
+		c.step(describeRequest(req))
+		return c.receive(req, correlation, sent)
+	}
+}
+
+// Pipeline sends all requests with one write and then waits for the answers (none
+// comes to Produce with acks=0).
+func (c *Conn) Pipeline(reqs ...kmsg.Request) {
+	var all []byte
+	first := c.correlation + 1
+	for _, req := range reqs {
+		all = append(all, c.frame(req)...)
+	}
+	sent := c.write(all)
+	for i, req := range reqs {
+		c.step("pipelined " + describeRequest(req))
+		if p, ok := req.(*kmsg.ProduceRequest); ok && p.Acks == 0 {
+			continue
+		}
+		c.receive(req, first+int32(i), sent)
+	}
+}
+
+// receive reads the answer to req.
+func (c *Conn) receive(req kmsg.Request, correlation int32, sent bool) kmsg.Response {
 	resp := req.ResponseKind()
 	resp.SetVersion(req.GetVersion())
-	if !c.write(frame(req, c.next())) {
+	if !sent {
+		c.ended()
 		return resp
 	}
-	body, ok := c.read()
-	if !ok {
-		return resp
+	if body, ok := c.read(); ok {
+		c.decode(req, resp, correlation, body)
 	}
-	c.decode(req, resp, body)
 	return resp
 }
 
 // Post sends req and expects no answer (acks=0).
 func (c *Conn) Post(req kmsg.Request) {
-	c.s.out.printf("> %s %s v%d %s, no answer expected", c.label, kmsg.NameForKey(req.Key()), req.GetVersion(), summary(req))
-	c.write(frame(req, c.next()))
+	c.step(describeRequest(req) + ", no answer expected")
+	if !c.write(c.frame(req)) {
+		c.ended()
+	}
 }
 
 // Ask is Send without a trace in the transcript, for preparations whose answer
 // is compared elsewhere or not at all.
 func (c *Conn) Ask(req kmsg.Request) kmsg.Response {
 	keep := c.s.out
-	c.s.out = newTranscript(0)
+	c.s.out = newTranscript()
 	defer func() { c.s.out = keep }()
 	return c.Send(req)
 }
@@ -112,20 +166,15 @@ func (c *Conn) Ask(req kmsg.Request) kmsg.Response {
 // Raw sends bytes as one frame (the length is put in front) and writes down the
 // bytes of the answer, or that the connection was closed.
 func (c *Conn) Raw(what string, body []byte) {
-	c.s.out.printf("> %s raw %s", c.label, what)
-	if !c.write(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body) {
-		return
-	}
-	if answer, ok := c.read(); ok {
-		c.s.out.printf("answer 0x%x", answer)
-	}
+	c.Bytes("raw "+what, append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...))
 }
 
 // Bytes sends bytes as they are, without a length, and waits for an answer or
 // the end of the connection.
 func (c *Conn) Bytes(what string, b []byte) {
-	c.s.out.printf("> %s bytes %s", c.label, what)
+	c.step(what)
 	if !c.write(b) {
+		c.ended()
 		return
 	}
 	if answer, ok := c.read(); ok {
@@ -133,25 +182,37 @@ func (c *Conn) Bytes(what string, b []byte) {
 	}
 }
 
-func (c *Conn) next() int32 {
+// Body sends a request of req's key and version whose body is given as bytes, and
+// writes down the answer like Send.
+func (c *Conn) Body(what string, req kmsg.Request, body []byte) kmsg.Response {
+	c.Say("%s", what).step(describeRequest(req))
 	c.correlation++
-	return c.correlation
+	h := requestHeader(req.Key(), req.GetVersion(), c.correlation, c.clientID)
+	if req.IsFlexible() {
+		h = append(h, 0) // no tags
+	}
+	frame := binary.BigEndian.AppendUint32(nil, uint32(len(h)+len(body)))
+	return c.receive(req, c.correlation, c.write(append(append(frame, h...), body...)))
 }
 
-func (c *Conn) write(parts ...[]byte) bool {
-	for _, p := range parts {
-		if _, err := c.c.Write(p); err != nil {
-			c.ended()
-			return false
-		}
-	}
-	return true
+// requestHeader is a request header without its tags.
+func requestHeader(key, version int16, correlation int32, clientID string) []byte {
+	h := binary.BigEndian.AppendUint16(nil, uint16(key))
+	h = binary.BigEndian.AppendUint16(h, uint16(version))
+	h = binary.BigEndian.AppendUint32(h, uint32(correlation))
+	h = binary.BigEndian.AppendUint16(h, uint16(len(clientID)))
+	return append(h, clientID...)
+}
+
+func (c *Conn) write(b []byte) bool {
+	_, err := c.c.Write(b)
+	return err == nil
 }
 
 // read returns the next answer without its length; ok is false if the server
 // closed the connection or gave no answer.
 func (c *Conn) read() (body []byte, ok bool) {
-	check(c.c.SetReadDeadline(time.Now().Add(answerTimeout)))
+	check(c.c.SetReadDeadline(time.Now().Add(c.patience)))
 	var length [4]byte
 	_, err := io.ReadFull(c.c, length[:])
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -175,9 +236,9 @@ func (c *Conn) ended() {
 	}
 }
 
-func (c *Conn) decode(req kmsg.Request, resp kmsg.Response, body []byte) {
-	if got := int32(binary.BigEndian.Uint32(body)); got != c.correlation {
-		c.s.out.printf("answer to correlation id %d", got-c.correlation)
+func (c *Conn) decode(req kmsg.Request, resp kmsg.Response, correlation int32, body []byte) {
+	if got := int32(binary.BigEndian.Uint32(body)); got != correlation {
+		c.s.out.printf("answer to another request: correlation id %+d", got-correlation)
 		return
 	}
 	body = body[4:]
@@ -202,11 +263,13 @@ func (c *Conn) decode(req kmsg.Request, resp kmsg.Response, body []byte) {
 	c.s.out.answer(resp)
 }
 
-// summary says in a few words what a request asks, for the transcript's reader.
-func summary(req kmsg.Request) string {
+// describeRequest says in a few words what a request asks, for the transcript's
+// reader.
+func describeRequest(req kmsg.Request) string {
+	out := fmt.Sprintf("%s v%d", kmsg.NameForKey(req.Key()), req.GetVersion())
 	v := reflect.Indirect(reflect.ValueOf(req)).FieldByName("Topics")
 	if v.IsValid() && v.Kind() == reflect.Slice {
-		return fmt.Sprintf("(%d topics)", v.Len())
+		out += fmt.Sprintf(" (%d topics)", v.Len())
 	}
-	return ""
+	return out
 }

@@ -1,12 +1,16 @@
 package oracle
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -15,11 +19,11 @@ import (
 type Transcript struct {
 	Lines []string
 	names map[string]map[string]string // kind -> value -> name
-	port  int32                        // of the server; printed as <port>
+	ports map[int64]string             // of the server's listeners -> how they are printed
 }
 
-func newTranscript(port int) *Transcript {
-	return &Transcript{names: map[string]map[string]string{}, port: int32(port)}
+func newTranscript() *Transcript {
+	return &Transcript{names: map[string]map[string]string{}, ports: map[int64]string{}}
 }
 
 func (t *Transcript) printf(format string, args ...any) {
@@ -50,13 +54,30 @@ func (t *Transcript) answer(v any) {
 var skipped = map[string]bool{"Version": true, "ThrottleMillis": true, "UnknownTags": true}
 
 // named fields hold numbers that differ from run to run; the value is the kind.
+// Negative ones mean something and are printed.
 var named = map[string]string{
-	"SessionID": "session", "ProducerID": "pid", "BrokerEpoch": "broker epoch",
-	"FinalizedFeaturesEpoch": "features epoch", "ProducerIDStart": "pid start",
+	"BrokerEpoch": "broker epoch", "FinalizedFeaturesEpoch": "features epoch", "ProducerIDStart": "pid start",
 }
 
-// sortedBy lists fields whose elements come in no order that means anything.
-var sortedBy = map[string]string{"SupportedFeatures": "Name", "FinalizedFeatures": "Name"}
+// unordered lists types whose elements come in no order that means anything, with
+// the fields by which they are sorted before they are printed.
+var unordered = map[string][]string{
+	"ApiVersionsResponseSupportedFeature":                   {"Name"},
+	"ApiVersionsResponseFinalizedFeature":                   {"Name"},
+	"CreatePartitionsResponseTopic":                         {"Topic", "ErrorCode"},
+	"CreateTopicsResponseTopic":                             {"Topic", "ErrorCode"},
+	"DeleteTopicsResponseTopic":                             {"Topic", "ErrorCode", "TopicID"},
+	"DescribeProducersResponseTopic":                        {"Topic"},
+	"DescribeProducersResponseTopicPartition":               {"Partition"},
+	"DescribeProducersResponseTopicPartitionActiveProducer": {"ProducerID"},
+	"ListOffsetsResponseTopic":                              {"Topic"},
+	"ListOffsetsResponseTopicPartition":                     {"Partition"},
+	"MetadataResponseTopic":                                 {"Topic", "ErrorCode", "TopicID"},
+	"OffsetForLeaderEpochResponseTopic":                     {"Topic"},
+	"OffsetForLeaderEpochResponseTopicPartition":            {"Partition"},
+	"ProduceResponseTopic":                                  {"Topic", "TopicID"},
+	"ProduceResponseTopicPartition":                         {"Partition"},
+}
 
 func (t *Transcript) walk(path string, v reflect.Value) {
 	switch v.Kind() {
@@ -68,7 +89,7 @@ func (t *Transcript) walk(path string, v reflect.Value) {
 			}
 		}
 	case reflect.Slice:
-		t.slice(path, v)
+		t.slice(path, t.sorted(v))
 	case reflect.Pointer:
 		if v.IsNil() {
 			t.printf("%s = null", path)
@@ -80,21 +101,64 @@ func (t *Transcript) walk(path string, v reflect.Value) {
 	}
 }
 
+// sorted is a slice in the order in which it is printed.
+func (t *Transcript) sorted(v reflect.Value) reflect.Value {
+	keys, ok := unordered[v.Type().Elem().Name()]
+	if !ok || v.IsNil() {
+		return v
+	}
+	s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	reflect.Copy(s, v)
+	sort.SliceStable(s.Interface(), func(i, j int) bool {
+		for _, key := range keys {
+			if c := t.compare(s.Index(i).FieldByName(key), s.Index(j).FieldByName(key)); c != 0 {
+				return c < 0
+			}
+		}
+		return false
+	})
+	return s
+}
+
+// compare orders values; ids by the names they have.
+func (t *Transcript) compare(a, b reflect.Value) int {
+	switch {
+	case a.Kind() == reflect.Pointer && (a.IsNil() || b.IsNil()):
+		return cmp.Compare(fmt.Sprint(b.IsNil()), fmt.Sprint(a.IsNil()))
+	case a.Kind() == reflect.Pointer:
+		return t.compare(a.Elem(), b.Elem())
+	case a.Kind() == reflect.Array:
+		return cmp.Compare(t.names["id"][idText(a)], t.names["id"][idText(b)])
+	case a.CanInt():
+		return cmp.Compare(a.Int(), b.Int())
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
 func (t *Transcript) field(path, name string, v reflect.Value) {
 	at := strings.TrimPrefix(path+"."+name, ".")
-	if key, ok := sortedBy[name]; ok {
-		s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(s, v)
-		sort.SliceStable(s.Interface(), func(i, j int) bool {
-			return s.Index(i).FieldByName(key).String() < s.Index(j).FieldByName(key).String()
-		})
-		v = s
-	}
-	if kind, ok := named[name]; ok && v.CanInt() && v.Int() > 0 {
+	if kind, ok := named[name]; ok && v.CanInt() && v.Int() >= 0 {
 		t.printf("%s = %s", at, t.name(kind, fmt.Sprint(v.Int())))
 		return
 	}
-	t.walk(at, v)
+	switch {
+	case name == "SessionID" && v.Int() > 0: // 0: no session
+		t.printf("%s = %s", at, t.name("session", fmt.Sprint(v.Int())))
+	case at == "ProducerID" && v.Int() >= 0: // of InitProducerId
+		t.printf("%s = %s", at, t.name("pid", fmt.Sprint(v.Int())))
+	case name == "ProducerID":
+		t.printf("%s = %s", at, t.pid(v.Int()))
+	default:
+		t.walk(at, v)
+	}
+}
+
+// pid is a producer id: by name if it was given by the server.
+func (t *Transcript) pid(id int64) string {
+	if name, ok := t.names["pid"][fmt.Sprint(id)]; ok {
+		return name
+	}
+	return fmt.Sprint(id)
 }
 
 func (t *Transcript) slice(path string, v reflect.Value) {
@@ -128,7 +192,7 @@ func (t *Transcript) bytes(path string, b []byte) {
 		t.printf("%s = 0x%s", path, hex.EncodeToString(b))
 		return
 	}
-	for _, line := range describeBatches(b) {
+	for _, line := range t.describeBatches(b) {
 		t.printf("%s: %s", path, line)
 	}
 	if len(b) == 0 {
@@ -149,33 +213,60 @@ func (t *Transcript) scalar(path string, v reflect.Value) string {
 }
 
 func (t *Transcript) uuid(v reflect.Value) string {
-	var b []byte
-	for i := range v.Len() {
-		b = append(b, byte(v.Index(i).Uint()))
-	}
+	b := make([]byte, v.Len())
+	reflect.Copy(reflect.ValueOf(b), v)
 	if !slices.ContainsFunc(b[:15], func(c byte) bool { return c != 0 }) {
 		return fmt.Sprintf("reserved id %d", b[15])
 	}
-	return t.name("id", base64.RawURLEncoding.EncodeToString(b))
+	return t.name("id", idText(v))
 }
 
-// number names times close to now and the server's port.
+// idText is a 16-byte array as Kafka prints ids.
+func idText(v reflect.Value) string {
+	b := make([]byte, v.Len())
+	reflect.Copy(reflect.ValueOf(b), v)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// number names times close to now and the server's ports.
 func (t *Transcript) number(path string, n int64) string {
-	if d := time.Since(time.UnixMilli(n)); n > 1e12 && d > -time.Hour && d < time.Hour {
-		return "<now>"
+	if name, ok := t.ports[n]; ok && strings.HasSuffix(path, "Port") {
+		return name
 	}
-	if strings.HasSuffix(path, "Port") && int32(n) == t.port {
-		return "<port>"
-	}
-	return fmt.Sprint(n)
+	return timeOr(n)
 }
 
-// text names ids that stand inside of messages.
+// timeOr is a number as it is, or, if it can only be a time of this year, as hours
+// from now.
+func timeOr(n int64) string {
+	d := time.Since(time.UnixMilli(n))
+	if d.Abs() > 365*24*time.Hour {
+		return fmt.Sprint(n)
+	}
+	if h := -d.Round(time.Hour) / time.Hour; h != 0 {
+		return fmt.Sprintf("<now%+dh>", h)
+	}
+	return "<now>"
+}
+
+var longNumber = regexp.MustCompile(`-?\b\d{13,19}\b`)
+
+// text names ids and times that stand inside of messages.
 func (t *Transcript) text(s string) string {
 	for value, name := range t.names["id"] {
 		s = strings.ReplaceAll(s, value, name)
 	}
-	return s
+	return longNumber.ReplaceAllStringFunc(s, func(digits string) string {
+		n, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil {
+			return digits
+		}
+		// Limits of timestamps are now - 2^63 - 1 by default.
+		if early := timeOr(n + math.MaxInt64); n < 0 && early[0] == '<' {
+			return early + "-max"
+		}
+		return timeOr(n)
+	})
 }
 
 // Diff lists the lines that differ, with the step they belong to. Steps are

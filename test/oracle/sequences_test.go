@@ -1,0 +1,13 @@
+package oracle
+
+import "slices"
+
+// sequences lists all of them, by subject.
+func sequences() []sequence {
+	return slices.Concat(
+		apiVersionsSequences,
+		produceSequences,
+		batchSequences,
+		codecSequences,
+	)
+}
