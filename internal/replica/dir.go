@@ -138,8 +138,8 @@ func (d *Dir) fail(doing string, tp kafka.TopicPartition, err error) {
 	d.m.directoryFailed(d, err)
 }
 
-// abandoned is the folder that a replica's folder is renamed to, to be deleted or
-// kept as a stray.
+// retire renames a replica's folder, which is to be deleted or kept as a stray,
+// and gives its new name.
 func (d *Dir) retire(tp kafka.TopicPartition, kind logdir.Kind) (name string, err error) {
 	name = logdir.Mark(tp, kind, d.m.env.drawUUID())
 	if err := d.fs.Rename(filepath.Join(d.path, logdir.Name(tp)), filepath.Join(d.path, name)); err != nil {

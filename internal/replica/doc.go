@@ -42,7 +42,8 @@
 //
 //   - Log, ISR and roles of a partition: its append lock (Partition.mu). It is the
 //     one lock that is held across I/O, and only across one append (or the small
-//     writes of a change of role or a checkpoint), never across a sync.
+//     writes of a change of role or a checkpoint). No sync of records runs under
+//     it, but for what a roll adds to a segment that was synced before.
 //   - What clients see of a partition: an immutable role behind an atomic pointer,
 //     and the log's snapshot.
 //   - The table of partitions: Manager.mu; written by who calls Apply.
@@ -54,8 +55,8 @@
 //  1. No two locks are held together. No callback runs under a lock.
 //  2. What is acknowledged lies below the high watermark, or at acks=1 in the log;
 //     with flush.messages=1 it is synced besides.
-//  3. After a failed write or sync nothing of that log directory is acknowledged
-//     again, and a sync is never repeated: the directory is offline.
+//  3. What comes after a failed write or sync in a log directory is never
+//     acknowledged, and a sync is never repeated: the directory is offline.
 //  4. A change of role first publishes the role and then ends all waits; whoever
 //     queues a wait looks at the role afterwards. So no wait outlives its role.
 //  5. A clean-shutdown mark is written only where every log was opened and closed

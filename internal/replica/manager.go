@@ -117,8 +117,8 @@ func Open(o Options) (*Manager, error) {
 }
 
 // answersAtOnce bounds the goroutines that write answers of timed-out and woken
-// requests.
-const answersAtOnce = 16
+// requests. It is large, because some of them may wait for a disk that hangs.
+const answersAtOnce = 256
 
 func (m *Manager) config() *config.Broker { return m.broker.Load() }
 

@@ -38,7 +38,8 @@ func (m *Manager) Progress() Progress {
 	}
 }
 
-// Recovered closes when every log that was there at the start is open.
+// Recovered closes when every log that was there at the start is open, or when
+// the node stops before.
 func (m *Manager) Recovered() <-chan struct{} { return m.recovered }
 
 // openFound gives each folder that was there at the start its meaning, and begins

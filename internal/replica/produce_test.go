@@ -139,7 +139,13 @@ func TestDuplicateIsAnsweredLikeTheFirst(t *testing.T) {
 		for i := range 3 {
 			n.produce(AcksAll, put{"a", 0, batch(2, &record.Producer{ID: 7, BaseSequence: int32(2 * i)})}).must(t, int64(2*i))
 		}
-		n.produce(AcksAll, put{"a", 0, batch(2, &record.Producer{ID: 7, BaseSequence: 2})}).must(t, 2)
+		first := time.Now().UnixMilli()
+		time.Sleep(time.Second)
+		again := n.produce(AcksAll, put{"a", 0, batch(2, &record.Producer{ID: 7, BaseSequence: 2})})
+		again.must(t, 2)
+		if got := again.Appends[0].Out.LogAppendTime; got != first {
+			t.Fatalf("append time %d, want that of the batch in the log, %d", got, first)
+		}
 		if got, want := n.listOffset("a", kafka.TimestampLatest), "NONE 6 epoch 0"; got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}

@@ -71,7 +71,7 @@ func (l *Leader) Update(r Registration) {
 
 func (l *Leader) register(r Registration) {
 	old := l.followers
-	l.followers = make([]follower, 0, len(r.Replicas)-1)
+	l.followers = make([]follower, 0, max(0, len(r.Replicas)-1))
 	for _, id := range r.Replicas {
 		if id == l.local {
 			continue
