@@ -53,8 +53,8 @@ func openDirectories(c *config.Broker, format bool, log *slog.Logger) (_ *direct
 	if err := d.readMeta(); err != nil {
 		return nil, err
 	}
-	if format && d.unformatted() == len(d.all) {
-		if err := formatNode(c, log); err != nil {
+	if format && d.unformatted() > 0 {
+		if err := d.format(c, log); err != nil {
 			return nil, err
 		}
 		if err := d.readMeta(); err != nil {
@@ -167,9 +167,14 @@ func (d *directories) release(clean bool) error {
 	return errors.Join(errs...)
 }
 
-// formatNode makes the directories of a new cluster of this one node.
-func formatNode(c *config.Broker, log *slog.Logger) error {
-	cluster, err := kafka.RandomUUID(rand.Reader)
+// format makes the directories of a new cluster of this one node. A format that
+// was interrupted is finished; a folder with data of an unknown node is not: a
+// metadata log is there already, or none of the directories is new.
+func (d *directories) format(c *config.Broker, log *slog.Logger) error {
+	if d.find(c.Node.MetadataLogDir).meta.ClusterID != "" {
+		return nil // verify names the directory that is not formatted
+	}
+	cluster, err := d.newClusterID()
 	if err != nil {
 		return err
 	}
@@ -178,7 +183,7 @@ func formatNode(c *config.Broker, log *slog.Logger) error {
 		return err
 	}
 	o := quorum.FormatOptions{
-		FS: vfs.NewOS(vfs.NewGate(gateSlots)), ClusterID: cluster.String(), NodeID: c.Node.ID,
+		FS: vfs.NewOS(vfs.NewGate(gateSlots)), ClusterID: cluster, IgnoreFormatted: true, NodeID: c.Node.ID,
 		LogDirs: c.Node.LogDirs, MetadataDir: c.Node.MetadataLogDir, Controller: true,
 		Levels: quorum.ServedLevels(kafka.LatestMetadataVersion), Now: time.Now, Random: rand.Reader,
 	}
@@ -195,4 +200,15 @@ func formatNode(c *config.Broker, log *slog.Logger) error {
 		log.Info("formatted", "directories", n, "cluster", o.ClusterID, "metadata", filepath.Join(c.Node.MetadataLogDir, "__cluster_metadata-0"))
 	}
 	return err
+}
+
+// newClusterID is that of a directory which is formatted already, else a new one.
+func (d *directories) newClusterID() (string, error) {
+	for _, dir := range d.all {
+		if dir.meta.ClusterID != "" {
+			return dir.meta.ClusterID, nil
+		}
+	}
+	id, err := kafka.RandomUUID(rand.Reader)
+	return id.String(), err
 }
