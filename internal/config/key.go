@@ -92,6 +92,7 @@ const (
 	Honoured Status = iota
 	meaningless
 	needsNodes
+	needsRetention
 	needsCompaction
 	needsGroups
 	needsShareGroups
@@ -114,9 +115,11 @@ func (s Status) Refused() bool { return s >= refusedSecurity }
 func (s Status) Reason() string {
 	switch s {
 	case meaningless:
-		return "there is no thread pool, queue or JVM here that it could set"
+		return "there is no thread pool, queue, delay or JVM here that it could set"
 	case needsNodes:
 		return "this release runs clusters of one node"
+	case needsRetention:
+		return "deletion of old records is not part of this release: everything is kept"
 	case needsCompaction:
 		return "log compaction is not part of this release"
 	case needsGroups:

@@ -18,15 +18,15 @@ func nodeKeys() []Key {
 		// Controller quorum.
 		{"controller.quorum.voters", List, "", voterList(), High, ReadOnly, Honoured, public, nil},
 		{"controller.quorum.bootstrap.servers", List, "", hostPortList(), High, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.election.timeout.ms", Int, "1000", atLeast(0), High, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.fetch.timeout.ms", Int, "2000", atLeast(0), High, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.election.backoff.max.ms", Int, "1000", atLeast(0), High, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.append.linger.ms", Int, "25", atLeast(0), Medium, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.request.timeout.ms", Int, "2000", atLeast(0), Medium, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.retry.backoff.ms", Int, "20", atLeast(0), Low, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.election.timeout.ms", Int, "1000", atLeast(0), High, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.fetch.timeout.ms", Int, "2000", atLeast(0), High, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.election.backoff.max.ms", Int, "1000", atLeast(0), High, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.append.linger.ms", Int, "25", atLeast(0), Medium, ReadOnly, meaningless, public, nil},
+		{"controller.quorum.request.timeout.ms", Int, "2000", atLeast(0), Medium, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.retry.backoff.ms", Int, "20", atLeast(0), Low, ReadOnly, needsNodes, public, nil},
 		{"controller.quorum.auto.join.enable", Boolean, "false", nil, Low, ReadOnly, needsNodes, public, nil},
-		{"controller.quorum.fetch.snapshot.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, Honoured, public, nil},
-		{"controller.quorum.fetch.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, Honoured, public, nil},
+		{"controller.quorum.fetch.snapshot.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, needsNodes, public, nil},
+		{"controller.quorum.fetch.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, needsNodes, public, nil},
 
 		// Metadata log.
 		{"metadata.log.max.record.bytes.between.snapshots", Long, "20971520", atLeast(1), High, ReadOnly, Honoured, public, nil},
@@ -38,8 +38,8 @@ func nodeKeys() []Key {
 		{"metadata.max.retention.ms", Long, "604800000", nil, High, ReadOnly, Honoured, public, nil},
 		{"metadata.max.idle.interval.ms", Int, "500", atLeast(0), Low, ReadOnly, Honoured, public, nil},
 		{"internal.metadata.log.segment.bytes", Int, null, nil, Low, ReadOnly, Honoured, internal, nil},
-		{"internal.metadata.max.batch.size.in.bytes", Int, "8388608", nil, Low, ReadOnly, Honoured, internal, nil},
-		{"internal.metadata.delete.delay.millis", Long, "60000", nil, Low, ReadOnly, Honoured, internal, nil},
+		{"internal.metadata.max.batch.size.in.bytes", Int, "8388608", nil, Low, ReadOnly, meaningless, internal, nil},
+		{"internal.metadata.delete.delay.millis", Long, "60000", nil, Low, ReadOnly, meaningless, internal, nil},
 
 		// General.
 		{"broker.id", Int, "-1", nil, High, ReadOnly, Honoured, public, nil},

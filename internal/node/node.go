@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -85,12 +86,25 @@ func Start(o Options) (*Node, error) {
 	n.tasks.Go(func() { n.wheel.Run(time.Now, n.stop) })
 	n.loader.Start()
 	n.quorum.Start(follower{n.loader, n.controller})
+	n.tasks.Go(n.limitStart)
 	for _, l := range o.Config.Network.Listeners {
 		if l.Controller {
 			n.server.Start(l.Name)
 		}
 	}
 	return n, nil
+}
+
+// limitStart ends a node that takes longer to start than it may.
+func (n *Node) limitStart() {
+	timer := time.NewTimer(n.config.Lifecycle.MaxStartupTime)
+	defer timer.Stop()
+	select {
+	case <-n.serving:
+	case <-n.stop:
+	case <-timer.C:
+		n.fatal(fmt.Errorf("the node was not ready within server.max.startup.time.ms (%v)", n.config.Lifecycle.MaxStartupTime))
+	}
 }
 
 // disassemble closes what assemble has made before it failed.
