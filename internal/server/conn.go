@@ -145,6 +145,9 @@ func (c *Conn) Closed() bool {
 	return c.closed
 }
 
+// Done is closed when the connection ends.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
 // Close ends the connection at once.
 func (c *Conn) Close() { c.close() }
 

@@ -171,11 +171,11 @@ func (c *Conn) serveRun(run []*Request) {
 		}
 		return
 	}
-	if !c.authenticated && kmsg.Key(run[0].Header.Key) != kmsg.ApiVersions {
+	if c.authenticated || kmsg.Key(run[0].Header.Key) == kmsg.ApiVersions {
+		c.listener.options.Handler.Serve(c, run)
+	} else {
 		c.listener.options.Authenticator.Authenticate(c, run[0])
 		c.authenticated = c.Principal() != ""
-		return
 	}
-	c.listener.options.Handler.Serve(c, run)
 	clear(run)
 }

@@ -99,7 +99,7 @@ func (in *inbound) lend() []byte {
 // large as the last large frame, when it has filled the one it has.
 func (in *inbound) makeRoom(take func(n int64) bool) bool {
 	size, pending := in.frameSize(), in.pending()
-	want := in.drain
+	want, roomy := in.drain, false
 	if b := in.buffer; b != nil {
 		have := len(b.Bytes())
 		if b.Unique() && in.r > 0 && (len(pending) == 0 || in.r+size > have || have-in.w < have/4) {
@@ -108,7 +108,7 @@ func (in *inbound) makeRoom(take func(n int64) bool) bool {
 		}
 		switch {
 		case len(pending) == 0 && b.Unique() && have < want:
-			// the connection is busier than it was
+			roomy = true // it would do, but the connection is busier than it was
 		case in.w < have && (in.r+size <= have || in.r == 0):
 			return true
 		case in.w == have && in.r == 0:
@@ -118,7 +118,7 @@ func (in *inbound) makeRoom(take func(n int64) bool) bool {
 	}
 	want = max(want, len(pending)+1)
 	if !take(int64(bufpool.Size(want))) {
-		return false
+		return roomy
 	}
 	b := in.conn.server.options.Pool.Get(want)
 	n := copy(b.Bytes(), pending)
@@ -127,8 +127,8 @@ func (in *inbound) makeRoom(take func(n int64) bool) bool {
 	return true
 }
 
-// idle implements lender: nothing can or may be read now. A buffer without bytes goes
-// back; one with few keeps them aside in memory of their own size.
+// idle implements lender: nothing can or may be read now. A buffer without bytes
+// goes back; of one with few, they are kept aside in memory of their own size.
 func (in *inbound) idle() {
 	if in.buffer == nil {
 		return

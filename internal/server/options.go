@@ -24,7 +24,7 @@ type Handler interface {
 
 // Authenticator finds out who a connection is. It answers the requests
 // SaslHandshake and SaslAuthenticate of a connection that is not authenticated,
-// and calls Conn.Authenticated when it knows.
+// and calls Conn.Authenticated, before it returns, when it knows.
 type Authenticator interface {
 	Authenticate(c *Conn, r *Request)
 }

@@ -423,6 +423,11 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- s.Shutdown(context.Background()) }()
 	idle.closed()
+	eventually(t, "the busy one is told", func() bool {
+		r.conn.mu.Lock()
+		defer r.conn.mu.Unlock()
+		return r.conn.stopping
+	})
 	if _, err := net.Dial("tcp", s.Addr("TEST").String()); err == nil {
 		t.Error("a connection is accepted during shutdown")
 	}
