@@ -29,11 +29,14 @@ func (p *Partition) appendLeader(epoch kafka.LeaderEpoch, in []record.Batch, out
 	}
 	sealed := r.log.SealedEnd()
 	err := r.log.AppendLeader(epoch, p.env.now().UnixMilli(), in, out)
+	bytes, messages := int64(0), int64(0)
 	for i := range out {
 		if out[i].Err == kafka.ErrNone && !out[i].Duplicate {
-			p.unannounced += int64(in[i].Size())
+			bytes += int64(in[i].Size())
+			messages += int64(out[i].Last - out[i].Base + 1)
 		}
 	}
+	p.unannounced += bytes
 	p.appended = true
 	at := placement{logStart: r.log.LogStart()}
 	if s := r.log.SealedEnd(); s > sealed {
@@ -49,6 +52,8 @@ func (p *Partition) appendLeader(epoch kafka.LeaderEpoch, in []record.Batch, out
 	if err != nil {
 		r.dir.fail("append", p.id.TopicPartition(), err)
 	}
+	p.env.count.bytesIn.Add(bytes)
+	p.env.count.messagesIn.Add(messages)
 	p.settle(e, woken)
 	return at, kafka.ErrNone
 }

@@ -65,7 +65,7 @@
 //
 // # Files
 //
-//	manager.go             Manager: options, the table of partitions, numbers
+//	manager.go             Manager: options, the table of partitions
 //	apply.go               the metadata publisher: replicas come, change, go
 //	open.go                the logs of the start; new replicas; choice of directory
 //	close.go               clean shutdown
@@ -85,4 +85,5 @@
 //	fetch_park.go          watching and waiting
 //	fetch_read.go          reading the partitions of a fetch
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
+//	stats.go               numbers
 package replica

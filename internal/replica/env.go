@@ -21,7 +21,9 @@ type env struct {
 	answers *executor // answers that timers or many wake-ups bring
 	alter   *alterSender
 	log     *slog.Logger
-	lag     time.Duration // replica.lag.time.max.ms
+	lag     time.Duration       // replica.lag.time.max.ms
+	flushed func(time.Duration) // Options.Flushed
+	count   counters
 }
 
 // wokenInline is the number of parked fetches that an appender serves itself: a

@@ -133,6 +133,7 @@ func (m *Manager) answerFetch(f *Fetch) {
 	a := m.buildAnswer(f)
 	if f.parked != nil {
 		m.env.wheel.Cancel(&f.parked.timer)
+		m.env.count.fetchesWaiting.Add(-1)
 		f.parked.fetch, f.parked = nil, nil // nobody claims it any more
 	}
 	s := f.session

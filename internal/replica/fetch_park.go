@@ -83,6 +83,7 @@ func (m *Manager) park(f *Fetch) bool {
 	if p == nil {
 		p = &parking{m: m, fetch: f, watcher: &s.Value.watcher}
 		f.parked = p
+		m.env.count.fetchesWaiting.Add(1)
 		if s.Value.current.Swap(p) == nil {
 			s.Value.watcher.Init(sessionWaker{s}) // once in a session's life
 		}
@@ -116,6 +117,7 @@ type parkingExpiry parking
 func (t *parkingExpiry) run() {
 	if p := (*parking)(t); p.claim() {
 		p.watcher.Unpark()
+		p.m.env.count.fetchExpired.Add(1)
 		p.m.tryFetch(p.fetch)
 	}
 }

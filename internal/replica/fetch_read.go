@@ -292,6 +292,7 @@ func (e *readEntry) readAborted(snap *commitlog.Snapshot, slice commitlog.Slice)
 func (m *Manager) buildAnswer(f *Fetch) *FetchAnswer {
 	a := newFetchAnswer(f.Request)
 	s := f.session
+	bytes := int64(0)
 	for _, unknown := range [...]bool{false, true} {
 		for i := range f.read.entries {
 			e := &f.read.entries[i]
@@ -307,9 +308,11 @@ func (m *Manager) buildAnswer(f *Fetch) *FetchAnswer {
 				s.MoveToEnd(e.slot)
 			}
 			a.add(e.slot.Topic, e.slot.ID, e.out, e.records)
+			bytes += e.records.Length
 			e.slot.Value.tail = e.records.End
 			e.records = commitlog.Slice{} // the answer's now
 		}
 	}
+	m.env.count.bytesOut.Add(bytes)
 	return a
 }

@@ -22,6 +22,7 @@ func (t *flushTask) run() {
 	f, dirty := r.log.BeginFlush(upTo)
 	p.mu.Unlock()
 	if dirty {
+		begun := p.env.now()
 		if err := f.Sync(); err != nil {
 			// The directory is gone for good: what failed to be synced may never
 			// be read back, so nothing may be acknowledged any more.
@@ -30,6 +31,9 @@ func (t *flushTask) run() {
 			p.flushEndedLocked()
 			p.mu.Unlock()
 			return
+		}
+		if p.env.flushed != nil {
+			p.env.flushed(p.env.now().Sub(begun))
 		}
 	}
 	var e effects

@@ -38,6 +38,8 @@ type node struct {
 	wheel  *wheel.Wheel
 	stop   chan struct{}
 	wheels sync.WaitGroup
+	// flushed is told of syncs, if not nil.
+	flushed func(time.Duration)
 
 	mu       sync.Mutex
 	assigned []string // guarded by mu
@@ -94,7 +96,8 @@ func (n *node) open() error {
 		ID: self, Config: n.config, Files: vfs.NewCache(100, nil), Wheel: n.wheel, Now: time.Now,
 		Random: rand.NewChaCha8([32]byte{1}), Log: slog.New(slog.NewTextHandler(n.logs, nil)),
 		Controller: n, BrokerEpoch: func() kafka.BrokerEpoch { return 77 }, Membership: n,
-		Fatal: func(err error) { n.mu.Lock(); n.fatal = err; n.mu.Unlock() },
+		Fatal:   func(err error) { n.mu.Lock(); n.fatal = err; n.mu.Unlock() },
+		Flushed: n.flushed,
 	}
 	o.Random = &lockedReader{r: o.Random}
 	for _, path := range strings.Split("/data,/data2,/data3", ",") {

@@ -35,6 +35,8 @@ type Options struct {
 	// Fatal is called once when the last log directory has failed: the node has
 	// nothing left to serve and is to stop.
 	Fatal func(error)
+	// Flushed, if not nil, is told how long each sync of a log took.
+	Flushed func(time.Duration)
 }
 
 // DirOptions say where a log directory is. The caller holds its lock, and it is
@@ -91,7 +93,7 @@ type hostedTopic struct {
 func Open(o Options) (*Manager, error) {
 	e := &env{
 		self: o.ID, now: o.Now, random: o.Random, wheel: o.Wheel, log: o.Log,
-		answers: newExecutor(answersAtOnce), lag: o.Config.Replication.LagTimeMax,
+		answers: newExecutor(answersAtOnce), lag: o.Config.Replication.LagTimeMax, flushed: o.Flushed,
 	}
 	e.alter = &alterSender{env: e, controller: o.Controller, epoch: o.BrokerEpoch, waiting: map[*Partition]isr.Proposal{}}
 	m := &Manager{
@@ -180,31 +182,4 @@ func (m *Manager) directoryFailed(d *Dir, err error) {
 		}
 	}
 	m.opts.Fatal(fmt.Errorf("all log directories have failed, the last one (%s) by: %w", d.path, err))
-}
-
-// Stats are numbers for gauges.
-type Stats struct {
-	Partitions, Leaders, Offline, BelowMinISR int
-	Sessions                                  fetchsession.Stats
-}
-
-// Stats counts.
-func (m *Manager) Stats() Stats {
-	s := Stats{Sessions: m.sessions.Stats()}
-	for _, d := range m.dirs {
-		for _, p := range d.list() {
-			r := p.role.Load()
-			s.Partitions++
-			if r.phase == offline {
-				s.Offline++
-			}
-			if r.code == kafka.ErrNone {
-				s.Leaders++
-			}
-			if p.belowMin.Load() {
-				s.BelowMinISR++
-			}
-		}
-	}
-	return s
 }

@@ -45,6 +45,7 @@ func (e *env) conclude(p *Produce) {
 	}
 	w := &waitingProduce{env: e, request: p, appends: make([]waitingAppend, 0, n)}
 	w.left.Store(int32(n) + 1)
+	e.count.producesWaiting.Add(1)
 	for i := range p.Appends {
 		if a := &p.Appends[i]; a.awaitHigh || a.awaitFlush {
 			w.appends = append(w.appends, waitingAppend{Append: a, owner: w, partition: a.partition, epoch: a.epoch, end: a.end})
@@ -122,6 +123,7 @@ func (a *waitingAppend) Waited(wait *purgatory.OffsetWait, code kafka.ErrorCode)
 func (w *waitingProduce) finish() {
 	if w.left.Add(-1) == 0 {
 		w.env.wheel.Cancel(&w.timer)
+		w.env.count.producesWaiting.Add(-1)
 		w.request.Caller.Answered(w.request)
 	}
 }
@@ -130,12 +132,20 @@ func (w *waitingProduce) finish() {
 // the log.
 func (w *waitingProduce) run() {
 	w.expired.Store(true)
+	ended := 0
 	for i := range w.appends {
 		a := &w.appends[i]
-		if a.partition.flushWaits.Remove(&a.flush) {
+		switch {
+		case a.partition.flushWaits.Remove(&a.flush):
 			a.Waited(&a.flush, kafka.ErrRequestTimedOut)
-		} else if a.partition.highWaits.Remove(&a.high) {
+		case a.partition.highWaits.Remove(&a.high):
 			a.Waited(&a.high, kafka.ErrRequestTimedOut)
+		default:
+			continue
 		}
+		ended++
+	}
+	if ended > 0 {
+		w.env.count.produceExpired.Add(1)
 	}
 }
