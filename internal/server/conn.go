@@ -174,6 +174,7 @@ func newConn(s *Server, l *listener, t transport, clientIP netip.Addr) *Conn {
 
 // serve is the connection's goroutine.
 func (c *Conn) serve() {
+	defer c.reportPanic()
 	if !c.loop() {
 		c.finish()
 	}

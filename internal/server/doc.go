@@ -59,6 +59,7 @@
 //     outbound show: no lock, and no answer that could leave.
 //  5. Every File of a Piece is released exactly once, sent or not.
 //  6. The end of a file inside a promised range closes the connection.
+//  7. A panic of a handler ends the process, and the log says which request it was.
 //
 // Files:
 //
@@ -76,4 +77,5 @@
 //	transport.go  transport: what a connection needs from a socket
 //	tcp.go        the plain one; tcp_linux.go, tcp_other.go
 //	stats.go      counters
+//	panic.go      the last words of a process whose handler panicked
 package server

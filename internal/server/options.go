@@ -86,9 +86,8 @@ type Options struct {
 	Logger *slog.Logger   // required
 	Now    func() time.Time
 
-	// Observe, if not nil, is told of each answer: how long the request waited for
-	// its turn, took to be answered, and its answer to be written.
-	Observe func(key int16, queue, serve, send time.Duration)
+	// Observe, if not nil, is told of each request whose answer has been written.
+	Observe func(Observation)
 
 	// for tests
 	wrapTransport func(transport) transport // nil otherwise

@@ -19,14 +19,10 @@ type Stats struct {
 	MemoryWaits atomic.Int64
 }
 
-// RequestStats count the requests of one key. The sums of time are in
-// nanoseconds; requests without an answer count in neither Serve nor Send.
+// RequestStats count the requests of one key.
 type RequestStats struct {
 	Count atomic.Int64
 	Bytes atomic.Int64
-	Queue atomic.Int64 // from arrival to Handler.Serve
-	Serve atomic.Int64 // from there to Reply
-	Send  atomic.Int64 // from there until written
 }
 
 // ListenerStats count the connections of one listener.
@@ -40,14 +36,23 @@ type ListenerStats struct {
 	Unanswered atomic.Int64
 }
 
-// sent notes an answer that has been written.
+// sent tells the observer of an answer that has been written.
 func (s *Server) sent(r *Request, now time.Time) {
-	queue, serve, send := r.served.Sub(r.Arrived), r.replied.Sub(r.served), now.Sub(r.replied)
-	st := &s.stats.Requests[r.Header.Key]
-	st.Queue.Add(int64(queue))
-	st.Serve.Add(int64(serve))
-	st.Send.Add(int64(send))
 	if s.options.Observe != nil {
-		s.options.Observe(r.Header.Key, queue, serve, send)
+		s.options.Observe(Observation{
+			Connection: r.conn.id, Key: r.Header.Key,
+			Queue: r.served.Sub(r.Arrived), Serve: r.replied.Sub(r.served), Send: now.Sub(r.replied),
+		})
 	}
+}
+
+// Observation is how long an answered request took.
+type Observation struct {
+	// Connection is a number of the connection: observers that count may use it to
+	// keep apart what processors write at once.
+	Connection uint64
+	Key        int16
+	Queue      time.Duration // from arrival to Handler.Serve
+	Serve      time.Duration // from there to Reply
+	Send       time.Duration // from there until written
 }
