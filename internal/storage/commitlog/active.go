@@ -160,7 +160,7 @@ func (a *active) finish(env *Env, dir string, s *segment) error {
 	if err := trimFile(env, dir, s, timeIndexSuffix, int64(a.timeFile)*timeEntrySize); err != nil {
 		return err
 	}
-	if a.reserved == a.size {
+	if a.reserved <= a.size {
 		return nil
 	}
 	a.reserved = a.size

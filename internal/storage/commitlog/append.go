@@ -226,16 +226,17 @@ func (l *Log) write(iov [][]byte, before *active) error {
 	return err
 }
 
-// cutBack takes off what a failed write may have left behind.
+// cutBack takes off what a failed write may have left behind. A file that was made
+// with its full size gets it again.
 func (l *Log) cutBack(f vfs.File, before *active) error {
 	if err := f.Truncate(before.size); err != nil {
 		return err
 	}
-	if !l.config.Load().Preallocate {
-		before.reserved = before.size
-		return nil
+	if l.config.Load().Preallocate && before.reserved > before.size {
+		return f.Truncate(before.reserved)
 	}
-	return f.Truncate(before.reserved)
+	before.reserved = before.size
+	return nil
 }
 
 // Blocks are reserved ahead in steps, but only for a segment that fills: idle

@@ -50,6 +50,7 @@ func (l *Log) BeginFlush(upTo kafka.Offset) (f *Flushing, ok bool) {
 	if upTo <= l.recoveryPoint || l.usable() != nil {
 		return nil, false
 	}
+	l.flushing = max(l.flushing, upTo)
 	f = &Flushing{env: l.env, dir: l.dir, upTo: upTo, truncations: l.truncations}
 	last := len(l.segments) - 1
 	for i := max(0, floorSegment(l.segments, l.recoveryPoint)); i <= last && l.segments[i].base < upTo; i++ {

@@ -14,7 +14,7 @@ import (
 
 // fixture is a log on a file system in memory, and what a test does with it.
 type fixture struct {
-	t      testing.TB
+	t      tb
 	mem    *vfs.Mem
 	env    *Env
 	config Config
@@ -27,6 +27,19 @@ const testDir = "/logs/t-0"
 
 func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	t.Helper()
+	fx := makeFixture(t, change...)
+	t.Cleanup(func() {
+		if fx.log != nil {
+			fx.log.Abandon()
+		}
+		if n := fx.env.Files.Open(); n != 0 {
+			t.Errorf("%d files are open at the end", n)
+		}
+	})
+	return fx
+}
+
+func makeFixture(t tb, change ...func(*Config)) *fixture {
 	fx := &fixture{t: t, mem: vfs.NewMem(nil), config: *DefaultConfig(), now: 1_700_000_000_000}
 	fx.config.SegmentBytes = 1 << 20
 	for _, c := range change {
@@ -36,12 +49,6 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	must(t, fx.mem.MkdirAll("/logs"))
 	must(t, fx.mem.SyncDir("/"))
 	fx.open(Options{Clean: true})
-	t.Cleanup(func() {
-		fx.log.Abandon()
-		if n := fx.env.Files.Open(); n != 0 {
-			t.Errorf("%d files are open at the end", n)
-		}
-	})
 	return fx
 }
 
@@ -49,7 +56,14 @@ func testEnv(fsys vfs.FS) *Env {
 	return &Env{FS: fsys, Files: vfs.NewCache(0, func(err error) { panic(err) })}
 }
 
-func must(t testing.TB, err error) {
+// tb is what helpers need of a test; rapid's tests have it too.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func must(t tb, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -150,14 +164,14 @@ func (fx *fixture) fill(o kafka.Offset, size int) {
 }
 
 // read reads from an offset and returns the bytes.
-func read(t testing.TB, s *Snapshot, r ReadRequest) []byte {
+func read(t tb, s *Snapshot, r ReadRequest) []byte {
 	t.Helper()
 	slice, err := s.Read(r)
 	must(t, err)
 	return bytesOf(t, slice)
 }
 
-func bytesOf(t testing.TB, slice Slice) []byte {
+func bytesOf(t tb, slice Slice) []byte {
 	t.Helper()
 	defer slice.Release()
 	b := make([]byte, slice.Length)
@@ -169,7 +183,7 @@ func bytesOf(t testing.TB, slice Slice) []byte {
 }
 
 // contents reads the whole log, batch by batch, through reads of random access.
-func contents(t testing.TB, s *Snapshot) (all []record.Header) {
+func contents(t tb, s *Snapshot) (all []record.Header) {
 	t.Helper()
 	for o := s.LogStart(); o < s.LogEnd(); {
 		b := read(t, s, ReadRequest{From: o, UpTo: s.LogEnd(), MaxBytes: 1 << 20, WholeFirst: true})

@@ -32,10 +32,11 @@ type Log struct {
 	producers producers
 	snapshots []kafka.Offset // the producer snapshots in the folder, in order
 
-	truncations uint64 // counts them, so that a flush under way notices
-	epochsDirty bool   // the file of the epochs is behind
-	dirty       bool   // something has been written since Open
-	failed      error  // why the log takes no more calls
+	truncations uint64       // counts them, so that a flush under way notices
+	flushing    kafka.Offset // the highest offset that a flush was begun for
+	epochsDirty bool         // the file of the epochs is behind
+	dirty       bool         // something has been written since Open
+	failed      error        // why the log takes no more calls
 
 	first [1]*segment // what segments is at first: one object less per idle log
 }
@@ -135,10 +136,11 @@ func (l *Log) IncrementLogStart(o kafka.Offset) error {
 }
 
 // raiseStart leaves the epoch file as it is: what is below the log start in it is
-// dropped again by Open, so it can wait for the next time the file is written.
+// dropped again by Open, so it can wait for the next time the file is written. The
+// recovery point stays too (Apache raises it): the new start may lie in a batch
+// that has not been synced.
 func (l *Log) raiseStart(o kafka.Offset) {
 	l.start = o
-	l.recoveryPoint = max(l.recoveryPoint, o)
 	if next, changed := l.epochs.truncateStart(o); changed {
 		l.epochs, l.epochsDirty = next, true
 	}
@@ -196,6 +198,13 @@ func (l *Log) Producers(out []ProducerState) []ProducerState {
 		out = append(out, s)
 	}
 	return out
+}
+
+// HasOpenTxn says whether a producer has a transaction open in this epoch. The
+// first batch of one that has not must be verified by its coordinator.
+func (l *Log) HasOpenTxn(id kafka.ProducerID, epoch kafka.ProducerEpoch) bool {
+	i := l.producers.find(id)
+	return i >= 0 && l.producers.list[i].txnStart >= 0 && l.producers.list[i].epoch == epoch
 }
 
 // ProducerCount is the number of producers whose state is kept.

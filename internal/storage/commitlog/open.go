@@ -67,7 +67,6 @@ func (ld *loader) load() error {
 	if ld.o.Clean && ld.report.ResetTo == nil {
 		ld.recoveryPoint = ld.end
 	}
-	ld.recoveryPoint = max(ld.recoveryPoint, min(ld.start, ld.end))
 	ld.highWatermark = ld.start
 	if err := ld.loadEpochs(); err != nil {
 		return err

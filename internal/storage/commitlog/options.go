@@ -67,6 +67,13 @@ type Options struct {
 	RecoveryPoint kafka.Offset
 	LogStart      kafka.Offset
 
+	// Gapless says that the offsets of the log have no gaps, as where nothing was
+	// ever compacted. Then a gap above the recovery point is a loss like any other:
+	// a power cut took a segment and spared the one behind it. The log ends at the
+	// gap, so that it is a prefix of what it was and can be filled up from another
+	// replica. Without it such a log has a hole that nobody sees, as with Apache.
+	Gapless bool
+
 	// Progress, which may be nil, is called as recovery advances.
 	Progress func(Progress)
 }

@@ -29,6 +29,7 @@ func (l *Log) rebuildProducers(now kafka.TimestampMs) (bad []string, err error) 
 		}
 	}
 	ps.mapEnd = l.end
+	ps.forgetEnded(l.highWatermark) // the replay does not know what is committed
 	return bad, l.takeSnapshot(synced)
 }
 
@@ -58,7 +59,10 @@ func (l *Log) replayProducers(upTo kafka.Offset) error {
 func (l *Log) replaySegment(i int, from, upTo kafka.Offset) error {
 	v := l.viewOf(i)
 	at, found, err := v.seek(from)
-	if err != nil || !found {
+	if isBadEntry(err) || err == nil && !found {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	f, err := v.hold(logSuffix)
@@ -81,6 +85,9 @@ func (l *Log) replaySegment(i int, from, upTo kafka.Offset) error {
 			}
 		}
 		l.producers.replicate(h, marker)
+	}
+	if isBadEntry(sc.err) {
+		return nil // below the recovery point bad bytes stay where they are
 	}
 	return sc.err
 }

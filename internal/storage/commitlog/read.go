@@ -1,6 +1,8 @@
 package commitlog
 
 import (
+	"io"
+
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/record"
@@ -131,7 +133,7 @@ func (v *view) first(f *vfs.Shared, r ReadRequest) (place, bool, error) {
 }
 
 // entryAt reads the header at a position; ok is false if there is none.
-func (v *view) entryAt(f *vfs.Shared, pos int64) (place, bool) {
+func (v *view) entryAt(f io.ReaderAt, pos int64) (place, bool) {
 	if pos+record.MinHeaderSize >= v.size {
 		return place{}, false
 	}
@@ -193,9 +195,9 @@ func (s *Snapshot) AbortedTxns(from kafka.Offset, slice Slice, out []AbortedTxn)
 // index tells.
 func (s *Snapshot) boundBehind(i int, slice Slice) (kafka.Offset, error) {
 	v := s.view(i)
-	o, ok, err := v.offsetAtOrBehind(slice.Position + slice.Length)
+	entry, ok, err := v.firstBehind(byPosition(), slice.Position+slice.Length)
 	if err != nil || ok {
-		return o, err
+		return v.segment.base + kafka.Offset(entry.rel), err
 	}
 	if i+1 < len(s.segments) {
 		return s.segments[i+1].base, nil

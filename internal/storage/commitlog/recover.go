@@ -2,6 +2,7 @@ package commitlog
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 
@@ -55,10 +56,8 @@ func (ld *loader) repairIndexes(i int) error {
 		}
 	}
 	// These files are below the recovery point: no later flush covers them.
-	for _, suffix := range segmentSuffixes {
-		if err := syncPath(ld.env.FS, filePath(ld.dir, s.base, suffix)); err != nil {
-			return err
-		}
+	if err := ld.syncSegment(s); err != nil {
+		return err
 	}
 	return ld.env.FS.SyncDir(ld.dir)
 }
@@ -143,31 +142,63 @@ func (ld *loader) recoverSegment(i int) (*Cut, error) {
 	defer f.Release()
 	r := recovered{act: ld.emptyActive(s.base, ld.o.Now)}
 	v := newVerifier(f, s.base, s.size)
+	v.gapless = ld.o.Gapless && !ld.o.Clean
+	if i+1 < len(ld.segments) {
+		v.limit = ld.segments[i+1].base
+	}
 	cut, err := ld.scan(i, v, &r)
+	if err == nil && cut == nil && v.gapless {
+		cut, err = ld.gapBehind(i, v)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if err := ld.writeTxnIndex(s, r.aborted); err != nil {
 		return nil, err
 	}
-	a := &r.act
-	fileSize := s.size
-	s.size, a.reserved = a.size, a.size
-	if i == len(ld.segments)-1 || cut != nil {
-		// It takes appends again, or is cut: give back what lies behind the end.
-		a.reserved = max(fileSize, a.size+1)
+	return cut, ld.finishRecovered(i, &r, cut, max(v.next, s.base))
+}
+
+// gapBehind returns a cut if offsets are missing between a segment and the next.
+func (ld *loader) gapBehind(i int, v *verifier) (*Cut, error) {
+	if i == len(ld.segments)-1 {
+		return nil, nil
+	}
+	end, next := max(v.next, v.base), ld.segments[i+1].base
+	if end >= next || end < ld.o.RecoveryPoint {
+		return nil, nil
+	}
+	cut := &Cut{
+		Segment: v.base, Position: v.size, Offset: end,
+		Reason: fmt.Sprintf("offsets [%d, %d] are missing before the next segment", end, next-1),
+	}
+	return cut, ld.loseSegments(i+1, cut)
+}
+
+// finishRecovered writes the indexes. A segment that takes appends again is cut to
+// its good bytes, even if it has no others: blocks may be reserved behind them.
+// Of one in the middle of the log no byte is touched.
+func (ld *loader) finishRecovered(i int, r *recovered, cut *Cut, end kafka.Offset) error {
+	s, a := ld.segments[i], &r.act
+	ends := cut != nil || i == len(ld.segments)-1
+	a.reserved = a.size
+	if ends {
+		a.reserved = a.size + 1
 	}
 	s.indexEntries.Store(unknown)
 	s.timeEntries.Store(unknown)
 	if err := a.finish(ld.env, ld.dir, s); err != nil {
-		return nil, err
+		return err
 	}
-	if i == len(ld.segments)-1 || cut != nil {
-		ld.act, ld.end = r.act, max(v.next, s.base)
-		return cut, nil
+	if ends {
+		s.size = a.size
+		ld.act, ld.end = *a, end
+		return nil
 	}
+	size := s.size
 	s.seal(a)
-	return nil, nil
+	s.size = size
+	return nil
 }
 
 // scan reads the segment to its end, or to bytes that end the log.
@@ -210,25 +241,26 @@ func (ld *loader) scan(i int, v *verifier, r *recovered) (*Cut, error) {
 // there, as with Apache. Below it everything has been synced once, and what is
 // good behind the bad bytes stays: the scan goes on at resume, or, if it is
 // negative, in the next segment.
+//
+// Bad bytes that reach over the recovery point are a torn end: what was written
+// last may begin right behind what was synced.
 func (ld *loader) judge(i int, v *verifier, bad *badBytes) (resume int64, cut *Cut, err error) {
 	pos, h, behind, err := v.resync(bad)
 	if err != nil {
 		return 0, nil, err
 	}
 	s := ld.segments[i]
-	last := i == len(ld.segments)-1
-	below := ld.o.Clean || v.next < ld.o.RecoveryPoint
-	if below && (behind || !last) {
-		d := Damage{Segment: s.base, From: bad.pos, To: v.size, FirstLost: v.next, Reason: bad.reason}
-		if behind {
-			d.To, d.LastLost = pos, h.BaseOffset-1
-			resume = pos
-		} else {
-			d.LastLost = ld.segments[i+1].base - 1
-			resume = -1
+	next, found := h.BaseOffset, behind
+	if !behind && i < len(ld.segments)-1 {
+		next, found, pos = ld.segments[i+1].base, true, -1
+	}
+	if found && next > v.next && (ld.o.Clean || next <= ld.o.RecoveryPoint) {
+		d := Damage{Segment: s.base, From: bad.pos, To: pos, FirstLost: v.next, LastLost: next - 1, Reason: bad.reason}
+		if pos < 0 {
+			d.To = v.size
 		}
 		ld.report.Damages = append(ld.report.Damages, d)
-		return resume, nil, nil
+		return pos, nil, nil
 	}
 	cut = &Cut{Segment: s.base, Position: bad.pos, Offset: max(v.next, s.base), Bytes: v.size - bad.pos, Reason: bad.reason}
 	if behind {
@@ -239,7 +271,7 @@ func (ld *loader) judge(i int, v *verifier, bad *badBytes) (resume int64, cut *C
 	if err := ld.loseSegments(i+1, cut); err != nil {
 		return 0, nil, err
 	}
-	if cut.Lost || below {
+	if cut.Lost || ld.o.Clean || v.next < ld.o.RecoveryPoint {
 		err = ld.keepTail(cut, v)
 	}
 	return 0, cut, err

@@ -35,6 +35,13 @@ func (l *Log) rollAt(base kafka.Offset, now kafka.TimestampMs) error {
 	if err := l.writeEpochs(); err != nil {
 		return err
 	}
+	// If everything is durable already, or is about to be, no later flush covers
+	// what has just been written.
+	if max(l.recoveryPoint, l.flushing) >= base {
+		if err := l.syncSegment(old); err != nil {
+			return err
+		}
+	}
 	if err := removeSegmentFiles(l.env, l.dir, base); err != nil {
 		return err
 	}
@@ -47,6 +54,16 @@ func (l *Log) rollAt(base kafka.Offset, now kafka.TimestampMs) error {
 	l.act = l.emptyActive(base, now)
 	l.producers.mapEnd = base
 	return l.takeSnapshot(unsynced)
+}
+
+// syncSegment makes all files of a segment durable.
+func (l *Log) syncSegment(s *segment) error {
+	for _, suffix := range segmentSuffixes {
+		if err := syncPath(l.env.FS, filePath(l.dir, s.base, suffix)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // emptyActive describes the active segment after its files were created.

@@ -82,6 +82,7 @@ func (l *Log) truncateTo(o kafka.Offset, now kafka.TimestampMs, g *Garbage) erro
 	}
 	l.end = o
 	l.recoveryPoint = min(l.recoveryPoint, o)
+	l.flushing = min(l.flushing, o)
 	l.start = min(l.start, o)
 	l.highWatermark = min(l.highWatermark, o)
 	l.publish()
@@ -118,7 +119,7 @@ func (l *Log) TruncateFullyAndStartAt(o kafka.Offset, now kafka.TimestampMs) (Ga
 func (l *Log) restartAt(o kafka.Offset, now kafka.TimestampMs, g *Garbage) error {
 	removed := l.segments
 	l.segments, l.sealedBytes, l.act = nil, 0, newActive(o, now, 0)
-	l.start, l.end, l.highWatermark, l.recoveryPoint = o, o, o, o
+	l.start, l.end, l.highWatermark, l.recoveryPoint, l.flushing = o, o, o, o, o
 	l.producers.clear()
 	l.producers.mapEnd, l.producers.snapEnd = o, 0
 	l.publish()
@@ -255,7 +256,9 @@ func (l *Log) findMaxTimestamp() error {
 	return sc.err
 }
 
-// trimActive cuts the files of the active segment to what is known of it.
+// trimActive cuts the files of the active segment to what is known of it. The cut is
+// made durable at once: a power cut after the next roll would else bring back the
+// old bytes, with offsets that belong to the segment behind.
 func (l *Log) trimActive(o kafka.Offset) error {
 	a, s := &l.act, l.active()
 	if err := trimFile(l.env, l.dir, s, indexSuffix, int64(a.indexFile)*offsetEntrySize); err != nil {
@@ -268,5 +271,8 @@ func (l *Log) trimActive(o kafka.Offset) error {
 		return err
 	}
 	a.reserved = a.size
-	return cutFile(l.env, l.dir, s, logSuffix, a.size)
+	if err := cutFile(l.env, l.dir, s, logSuffix, a.size); err != nil {
+		return err
+	}
+	return syncPath(l.env.FS, filePath(l.dir, s.base, logSuffix))
 }

@@ -33,7 +33,11 @@ func (b *badBytes) Error() string { return fmt.Sprintf("position %d: %s", b.pos,
 type verifier struct {
 	f    vfs.File
 	base kafka.Offset // of the segment
-	pos  int64
+	// gapless refuses batches that leave a gap behind the one before.
+	gapless bool
+	// limit is the base offset of the next segment, or -1.
+	limit kafka.Offset
+	pos   int64
 	size int64 // of the file
 	next kafka.Offset
 
@@ -42,7 +46,7 @@ type verifier struct {
 }
 
 func newVerifier(f vfs.File, base kafka.Offset, size int64) *verifier {
-	return &verifier{f: f, base: base, size: size, next: base}
+	return &verifier{f: f, base: base, size: size, next: base, limit: kafka.NoOffset}
 }
 
 // window returns n bytes at a position, read a chunk at a time.
@@ -76,6 +80,12 @@ func (v *verifier) batch() (h record.Header, marker *record.EndTxnMarker, err er
 	h, err = v.check(v.pos, v.next)
 	if err != nil {
 		return h, nil, err
+	}
+	switch {
+	case v.gapless && h.BaseOffset > v.next && v.pos > 0:
+		return h, nil, &badBytes{v.pos, 0, fmt.Sprintf("offset %d, expected %d", h.BaseOffset, v.next)}
+	case v.limit >= 0 && h.LastOffset() >= v.limit:
+		return h, nil, &badBytes{v.pos, 0, fmt.Sprintf("offset %d belongs to the next segment", h.LastOffset())}
 	}
 	if h.HasProducer() && h.Attributes.IsControl() {
 		entry, err := v.window(v.pos, h.Size)
@@ -158,7 +168,7 @@ func (v *verifier) resync(bad *badBytes) (pos int64, h record.Header, ok bool, e
 			return 0, h, false, err
 		}
 	}
-	for pos = bad.pos + 1; pos+record.HeaderSize <= v.size; pos++ {
+	for pos = bad.pos; pos+record.HeaderSize <= v.size; pos++ {
 		if pos, ok, err = v.nextCandidate(pos); err != nil || !ok {
 			return 0, h, false, err
 		}

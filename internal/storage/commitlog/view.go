@@ -66,13 +66,26 @@ func (v *view) seek(target kafka.Offset) (at place, found bool, err error) {
 }
 
 // scan walks from an entry at or before target. An index is a hint: if it does
-// not lead to an entry, the walk begins at the start of the segment.
+// not lead to an entry, the walk begins at the start of the segment. If it meets
+// bad bytes, the first index entry behind target may lie behind them.
 func (v *view) scan(f io.ReaderAt, from int64, target kafka.Offset) (at place, found bool, err error) {
 	at, found, err = v.walk(f, from, target)
 	if err != nil && from > 0 && isBadEntry(err) {
 		at, found, err = v.walk(f, 0, target)
 	}
-	return at, found, v.check(err)
+	if err == nil || !isBadEntry(err) {
+		return at, found, v.check(err)
+	}
+	behind, ok, indexErr := v.firstBehind(byOffset(), int64(target-v.segment.base)+1)
+	if indexErr != nil {
+		return place{}, false, indexErr
+	}
+	if ok {
+		if at, ok := v.entryAt(f, int64(behind.pos)); ok && at.base <= target && target <= at.last {
+			return at, true, v.check(nil)
+		}
+	}
+	return place{}, false, v.check(err)
 }
 
 // walk goes from entry to entry until one ends at or behind target.
@@ -176,34 +189,27 @@ func (v *view) fileEntries(key indexKey) (suffix string, n int, err error) {
 	return suffix, n, nil
 }
 
-// offsetAtOrBehind is the offset of the first index entry whose position is at or
-// behind pos; ok is false if there is none.
-func (v *view) offsetAtOrBehind(pos int64) (o kafka.Offset, ok bool, err error) {
-	_, n, err := v.fileEntries(byPosition())
+// firstBehind is the first entry of the offset index whose key is at least target.
+// ok is false if there is none.
+func (v *view) firstBehind(key indexKey, target int64) (entry offsetEntry, ok bool, err error) {
+	_, n, err := v.fileEntries(key)
 	if err != nil {
-		return 0, false, err
+		return entry, false, err
 	}
-	number, exact := -1, false
-	var entry offsetEntry
-	err = v.floorInFile(byPosition(), pos, v.size, func(i int, b []byte) {
-		number, entry = i, parseOffsetEntry(b)
-		exact = int64(entry.pos) == pos
-	})
+	number := -1
+	err = v.floorInFile(key, target-1, max(v.span, v.size), func(i int, _ []byte) { number = i })
 	if err != nil {
-		return 0, false, err
+		return entry, false, err
 	}
-	switch {
-	case exact:
-		return v.segment.base + kafka.Offset(entry.rel), true, nil
-	case number+1 < n:
+	if number+1 < n {
 		entry, err = v.offsetEntry(number + 1)
-		return v.segment.base + kafka.Offset(entry.rel), err == nil, err
+		return entry, err == nil, err
 	}
-	i := sort.Search(len(v.index), func(i int) bool { return int64(v.index[i].pos) >= pos })
+	i := sort.Search(len(v.index), func(i int) bool { return key.of(v.index[i].appendTo(nil)) >= target })
 	if i == len(v.index) {
-		return 0, false, nil
+		return entry, false, nil
 	}
-	return v.segment.base + kafka.Offset(v.index[i].rel), true, nil
+	return v.index[i], true, nil
 }
 
 func (v *view) offsetEntry(number int) (offsetEntry, error) {
