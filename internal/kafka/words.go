@@ -2,6 +2,9 @@ package kafka
 
 import "strconv"
 
+// Release is the release of Apache Kafka that this one is equal to.
+const Release = "4.4.0"
+
 // Offset is the position of a record in its partition. The first is 0.
 type Offset int64
 
@@ -89,6 +92,9 @@ const (
 	ReadUncommitted IsolationLevel = 0
 	ReadCommitted   IsolationLevel = 1
 )
+
+// Valid says whether the protocol knows the level.
+func (l IsolationLevel) Valid() bool { return l == ReadUncommitted || l == ReadCommitted }
 
 // LeaderRecoveryState says whether a leader came from an unclean election and
 // has not yet said that it is whole again.

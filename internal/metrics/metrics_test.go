@@ -1,7 +1,7 @@
 package metrics
 
 import (
-	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +21,7 @@ func scrape(t *testing.T, sources ...Source) string {
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	r.Handler(io.Discard).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	r.Handler(slog.New(slog.DiscardHandler)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("status %d: %s", w.Code, w.Body)
 	}

@@ -3,9 +3,10 @@ package metrics
 import (
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,7 +25,7 @@ type Registry struct{ prometheus *prometheus.Registry }
 func NewRegistry(sources ...Source) (*Registry, error) {
 	r := &Registry{prometheus.NewRegistry()}
 	return r, errors.Join(
-		r.prometheus.Register(&collector{descriptions(), sources}),
+		r.prometheus.Register(&collector{descriptions: descriptions(), sources: sources}),
 		r.prometheus.Register(collectors.NewGoCollector()),
 		r.prometheus.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
 	)
@@ -36,25 +37,21 @@ const (
 	scrapeTimeout = 10 * time.Second
 )
 
-// Handler answers with the page. Errors of making it are written to log.
-func (r *Registry) Handler(log io.Writer) http.Handler {
+// Handler answers with the page. What goes wrong in making it is logged.
+func (r *Registry) Handler(log *slog.Logger) http.Handler {
 	return promhttp.HandlerFor(r.prometheus, promhttp.HandlerOpts{
-		ErrorLog:            errorLog{log},
+		ErrorLog:            slog.NewLogLogger(log.Handler(), slog.LevelError),
 		ErrorHandling:       promhttp.ContinueOnError,
 		MaxRequestsInFlight: scrapesAtOnce,
 		Timeout:             scrapeTimeout,
 	})
 }
 
-type errorLog struct{ io.Writer }
-
-// Println implements promhttp.Logger.
-func (l errorLog) Println(v ...any) { fmt.Fprintln(l.Writer, v...) }
-
 // collector calls the sources for each scrape.
 type collector struct {
 	descriptions [len(table)]*prometheus.Desc
 	sources      []Source
+	scraping     sync.Mutex // held by the scrape that reads the sources (invariant 2)
 }
 
 func descriptions() (out [len(table)]*prometheus.Desc) {
@@ -74,6 +71,8 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
+	c.scraping.Lock()
+	defer c.scraping.Unlock()
 	s := &Scrape{out: out, descriptions: &c.descriptions}
 	for _, tell := range c.sources {
 		tell(s)

@@ -87,6 +87,7 @@ func (n *Node) openReplicas() error {
 		ID: c.Node.ID, Config: c, Files: vfs.NewCache(openFiles, closeFailed), Wheel: n.wheel, Now: time.Now,
 		Random: rand.Reader, Log: n.log.With("part", "replicas"), BrokerEpoch: n.brokerEpoch,
 		Controller: lateController{n}, Membership: replicaMembership{n}, Fatal: n.fatal,
+		Flushed: n.meters.flushes.Observe,
 	}
 	for _, path := range c.Node.LogDirs {
 		d := n.dirs.find(path)
@@ -127,10 +128,12 @@ func (n *Node) listen() error {
 		ReceiveBuffer: explicitBuffer(c, "socket.receive.buffer.bytes", c.Network.SocketReceiveBufferBytes),
 		AcceptBacklog: c.Network.SocketListenBacklogSize,
 		Logger:        n.log.With("part", "server"),
+		Budget:        n.pool("clients", clientBudget(c)),
+		Observe: func(o server.Observation) {
+			n.meters.requests.Observe(o.Connection, o.Key, o.Queue, o.Serve, o.Send)
+		},
 	}
-	if q := c.Network.QueuedMaxRequestBytes; q > 0 {
-		so.Budget = budget.New(q)
-	}
+	controllerPool := n.pool("controllers", controllerBudget)
 	for _, cl := range c.Network.Listeners {
 		sl := server.Listener{Name: cl.Name, Address: net.JoinHostPort(cl.Host, fmt.Sprint(cl.Port)), Protocol: cl.Protocol,
 			Scope: wire.Broker, Handler: clients, Served: clients.Served(),
@@ -138,13 +141,28 @@ func (n *Node) listen() error {
 			Protected: cl.Name == c.Network.InterBrokerListenerName}
 		if cl.Controller {
 			sl.Scope, sl.Handler, sl.Served = wire.Controller, controllers, controllers.Served()
-			sl.Budget = budget.New(controllerBudget)
+			sl.Budget = controllerPool
 		}
 		so.Listeners = append(so.Listeners, sl)
 	}
 	var err error
 	n.server, err = server.Listen(so)
 	return err
+}
+
+// clientBudget is the memory for requests of clients.
+func clientBudget(c *config.Broker) int64 {
+	if q := c.Network.QueuedMaxRequestBytes; q > 0 {
+		return q
+	}
+	return server.DefaultBudget()
+}
+
+// pool makes a budget that the metrics know.
+func (n *Node) pool(name string, size int64) *budget.Budget {
+	b := budget.New(size)
+	n.meters.pools = append(n.meters.pools, pool{name, b})
+	return b
 }
 
 // limit turns Kafka's "no limit" into the server's.

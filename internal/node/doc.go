@@ -21,6 +21,11 @@
 // node's own pointer (from which requests are answered), membership, controller.
 // So whoever is answered "committed" by the controller finds the change here.
 //
+// How it fails: what a part cannot go on after (a metadata log that cannot be
+// written, the last log directory gone) ends the node in order, without asking the
+// controller; directories that work are closed clean. A panic, which is an error of
+// ours, ends the process at once, as a kill does.
+//
 // Files:
 //
 //	node.go      Node: start, stop, failure
@@ -29,4 +34,6 @@
 //	publish.go   what happens to a new image
 //	adapters.go  small interfaces between layers that are blind to each other
 //	register.go  what this node registers as: endpoints, features
+//	admin.go     the admin listener, readiness
+//	metrics.go   where the numbers come from
 package node

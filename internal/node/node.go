@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"barnabas/internal/admin"
 	"barnabas/internal/base/clock"
 	"barnabas/internal/base/wheel"
 	"barnabas/internal/config"
@@ -32,6 +33,8 @@ type Options struct {
 	// AutoFormat allows a node whose directories were never formatted to do so.
 	AutoFormat bool
 	Log        *slog.Logger
+	// Level is the level of Log's handler, which the admin listener can change.
+	Level *slog.LevelVar
 }
 
 // Node is a running node.
@@ -48,6 +51,8 @@ type Node struct {
 	producerIDs *producerid.Manager
 	assignments *membership.Assignments
 	server      *server.Server
+	admin       *admin.Server // nil: off
+	meters      *meters
 	wheel       *wheel.Wheel
 
 	controllerRegistration metarec.RegisterControllerRecord
@@ -61,6 +66,7 @@ type Node struct {
 	failed    chan struct{} // closed by fatal
 	failure   error         // written before failed is closed
 	failOnce  sync.Once
+	stopping  atomic.Bool
 	stop      chan struct{} // ends the background goroutines
 	tasks     sync.WaitGroup
 	stopOnce  sync.Once
@@ -70,7 +76,10 @@ type Node struct {
 // Start starts a node. It returns when everything is under way; Serving says when
 // clients are let in.
 func Start(o Options) (*Node, error) {
-	n := &Node{config: o.Config, log: o.Log, serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{})}
+	n := &Node{
+		config: o.Config, log: o.Log, meters: newMeters(),
+		serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
+	}
 	n.image.Store(image.Empty())
 	n.effective.Store(o.Config)
 	var err error
@@ -80,8 +89,14 @@ func Start(o Options) (*Node, error) {
 	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.Log); err != nil {
 		return nil, err
 	}
+	if err := n.listenAdmin(o.Level); err != nil {
+		return nil, errors.Join(err, n.disassemble())
+	}
 	if err := n.assemble(); err != nil {
 		return nil, errors.Join(err, n.disassemble())
+	}
+	if n.admin != nil {
+		n.admin.Start()
 	}
 	n.tasks.Go(func() { n.wheel.Run(time.Now, n.stop) })
 	n.loader.Start()
@@ -121,6 +136,9 @@ func (n *Node) disassemble() error {
 	}
 	if n.quorum != nil {
 		errs = append(errs, n.quorum.Close())
+	}
+	if n.admin != nil {
+		errs = append(errs, n.admin.Close())
 	}
 	return errors.Join(append(errs, n.dirs.release(false))...)
 }
@@ -233,6 +251,7 @@ func (n *Node) Stop(ctx context.Context) error {
 }
 
 func (n *Node) stopInOrder(ctx context.Context) error {
+	n.stopping.Store(true)
 	n.log.Info("stopping")
 	clean := n.leave(ctx)
 	epoch := n.brokerEpoch()
@@ -254,6 +273,9 @@ func (n *Node) stopInOrder(ctx context.Context) error {
 	errs = append(errs, n.quorum.Close())
 	close(n.stop)
 	n.tasks.Wait()
+	if n.admin != nil {
+		errs = append(errs, n.admin.Close())
+	}
 	errs = append(errs, n.dirs.release(clean))
 	n.log.Info("stopped", "clean", clean)
 	return errors.Join(errs...)

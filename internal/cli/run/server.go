@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"barnabas/internal/config"
+	"barnabas/internal/kafka"
 	"barnabas/internal/node"
 )
 
@@ -75,7 +76,7 @@ func Server(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return 0
 	case a.version:
-		fmt.Fprintln(stdout, Version)
+		fmt.Fprintln(stdout, kafka.Release)
 		return 0
 	}
 	started := time.Now()
@@ -95,9 +96,6 @@ func Server(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return serve(ctx, n, c, started, stdout, log)
 }
-
-// Version is the release of Apache Kafka that the server is equal to.
-const Version = "4.4.0"
 
 // serve waits for the end. A second signal ends the process at once: the context
 // of the first has given the signal back to the system by then.

@@ -1,0 +1,87 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+
+	"barnabas/internal/admin"
+	"barnabas/internal/metrics"
+)
+
+// listenAdmin binds the admin listener, unless it is off. Where nobody has asked
+// for it, a port that is taken is no reason not to start.
+func (n *Node) listenAdmin(level *slog.LevelVar) error {
+	c := n.config.Admin
+	if c.Address == "" {
+		return nil
+	}
+	registry, err := metrics.NewRegistry(n.metricSources()...)
+	if err != nil {
+		return err
+	}
+	log := n.log.With("part", "admin")
+	n.admin, err = admin.Listen(admin.Options{
+		Address: c.Address, Metrics: registry.Handler(log), Failure: n.failureNow, Ready: n.readiness,
+		Level: level, Log: log,
+	})
+	if err != nil && c.Configured {
+		return fmt.Errorf("barnabas.admin.listener: %w", err)
+	}
+	if err != nil {
+		log.Warn("no metrics and health: the admin listener's address is taken; set barnabas.admin.listener to another, or to none", "error", err)
+	}
+	return nil
+}
+
+// AdminAddress is the address of the admin listener; not valid without one.
+func (n *Node) AdminAddress() netip.AddrPort {
+	if n.admin == nil {
+		return netip.AddrPort{}
+	}
+	return n.admin.Addr()
+}
+
+// failureNow is why the node cannot go on, or nil.
+func (n *Node) failureNow() error {
+	if isClosed(n.failed) {
+		return n.failure
+	}
+	return nil
+}
+
+// readiness is how far the node is.
+func (n *Node) readiness() admin.Readiness {
+	p := n.replicas.Progress()
+	r := admin.Readiness{State: "starting", Recovery: admin.Recovery{
+		Logs:     admin.Progress{Done: p.LogsOpen, Total: p.Logs},
+		Segments: admin.Progress{Done: p.SegmentsDone, Total: p.Segments},
+		Bytes:    admin.Progress{Done: p.BytesDone, Total: p.Bytes},
+	}}
+	for _, d := range n.replicas.Dirs() {
+		if !d.Online() {
+			r.OfflineDirectories = append(r.OfflineDirectories, d.Path())
+		}
+	}
+	switch {
+	case isClosed(n.failed):
+		r.State = "failed"
+	case n.stopping.Load():
+		r.State = "stopping"
+	case !isClosed(n.serving):
+	case !isClosed(n.replicas.Recovered()):
+		r.State = "recovering"
+	default:
+		r.State, r.Ready = "serving", true
+	}
+	return r
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
