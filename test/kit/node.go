@@ -43,6 +43,9 @@ func (n *Node) PID() int { return n.proc.PID() }
 // Ended is closed when the running server's process has ended.
 func (n *Node) Ended() <-chan struct{} { return n.proc.Ended() }
 
+// Format formats the folder of a node that PrepareNode made.
+func (n *Node) Format() error { return n.flavor.format(n, ClusterID) }
+
 // Start starts the server and waits until it listens for clients.
 func (n *Node) Start() error {
 	p, err := n.flavor.start(n)
@@ -118,6 +121,18 @@ group.initial.rebalance.delay.ms=0
 		text += p + "\n"
 	}
 	return n, writeDurably(n.Properties(), []byte(text))
+}
+
+// UseStaticVoter names this node's controller in controller.quorum.voters, as
+// clusters before KIP-853 are configured.
+func (n *Node) UseStaticVoter() error {
+	old, err := os.ReadFile(n.Properties())
+	if err != nil {
+		return err
+	}
+	text := rewriteProperties(old, nil, []string{"controller.quorum.bootstrap.servers"})
+	text = fmt.Appendf(text, "controller.quorum.voters=1@127.0.0.1:%d\n", n.Controller)
+	return writeDurably(n.Properties(), text)
 }
 
 // writeDurably writes a file so that it survives the power cuts of a test.
