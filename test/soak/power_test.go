@@ -85,6 +85,7 @@ func TestPowerCutLosesNothingThatWasFlushedBeforeItsAcknowledgement(t *testing.T
 		if err := node.Start(); err != nil {
 			t.Fatal(err)
 		}
+		waitUntil(t, "the recovered logs are synced and answer", func() bool { return leads(node.Address()) })
 		if err := book.missing(node.Address()); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
