@@ -63,6 +63,9 @@ func (c *call) clusterOperations() int32 {
 	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeCluster, security.ClusterName)
 }
 
+// textUnknownTopic is Apache's text for a topic that does not exist.
+const textUnknownTopic = "This server does not host this topic-partition."
+
 // resolve finds a topic by name, or by id where the version of the request goes
 // by ids. Which of the two errors it gives depends on that.
 func resolve(img *image.Image, byID bool, name string, id kafka.UUID) (topic string, code kafka.ErrorCode) {

@@ -55,7 +55,7 @@ func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafk
 	}
 	img := b.Image()
 	if img.Topics.ByName(topic) == nil {
-		return nil, kafka.ErrUnknownTopicOrPartition, "This server does not host this topic-partition."
+		return nil, kafka.ErrUnknownTopicOrPartition, textUnknownTopic
 	}
 	overrides := map[string]string{}
 	for k, v := range img.Configs.Of(image.ConfigResource{Type: image.TopicResource, Name: topic}).All() {

@@ -23,10 +23,33 @@ var fetchCalls = sync.Pool{New: func() any { return new(fetchCall) }}
 // fetch serves Fetch v4-v18: v7 sessions (KIP-227), v9 leader epochs, v12
 // diverging epochs, v13 topic ids, v16 leader and endpoints (KIP-951).
 func (b *Broker) fetch(c *call) {
+	if req := c.Msg.(*kmsg.FetchRequest); !kafka.IsolationLevel(req.IsolationLevel).Valid() {
+		c.ReplyMessage(refusedFetch(req, kafka.ErrInvalidRequest))
+		return
+	}
 	f := fetchCalls.Get().(*fetchCall)
 	f.b, f.call = b, *c
 	f.Request, f.Caller = c.Msg.(*kmsg.FetchRequest), f
 	b.Replicas.Fetch(&f.Fetch)
+}
+
+// refusedFetch is the answer to a request that is refused as a whole. Versions
+// before 7 have the error of each partition alone.
+func refusedFetch(req *kmsg.FetchRequest, code kafka.ErrorCode) *kmsg.FetchResponse {
+	resp := kmsg.NewPtrFetchResponse()
+	resp.ErrorCode = int16(code)
+	for i := range req.Topics {
+		t := kmsg.FetchResponseTopic{Topic: req.Topics[i].Topic, TopicID: req.Topics[i].TopicID}
+		for j := range req.Topics[i].Partitions {
+			p := kmsg.NewFetchResponseTopicPartition()
+			p.Partition, p.ErrorCode = req.Topics[i].Partitions[j].Partition, int16(code)
+			p.HighWatermark, p.LastStableOffset, p.LogStartOffset = -1, -1, -1
+			p.RecordBatches = []byte{}
+			t.Partitions = append(t.Partitions, p)
+		}
+		resp.Topics = append(resp.Topics, t)
+	}
+	return resp
 }
 
 // MayRead says whether the client may read the topic.

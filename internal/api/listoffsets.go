@@ -9,35 +9,60 @@ import (
 // listOffsets serves ListOffsets v1-v11: v2 isolation level, v4 leader epochs, v7
 // the offset of the largest timestamp (KIP-734), v8 earliest local, v9 latest
 // tiered, v10 a timeout for tiered storage, v11 earliest pending upload.
+//
+// A partition that the request names twice is answered once, with an error.
 func (b *Broker) listOffsets(c *call) {
 	req := c.Msg.(*kmsg.ListOffsetsRequest)
-	resp := kmsg.NewPtrListOffsetsResponse()
-	twice := duplicatePartitions(req)
+	a := offsetsAnswer{resp: kmsg.NewPtrListOffsetsResponse()}
+	asked := countPartitions(req)
 	for i := range req.Topics {
 		t := &req.Topics[i]
-		out := kmsg.NewListOffsetsResponseTopic()
-		out.Topic = t.Topic
 		may := c.mayTopic(kmsg.ACLOperationDescribe, t.Topic)
 		for j := range t.Partitions {
 			q := &t.Partitions[j]
-			switch {
+			tp := kafka.TopicPartition{Topic: t.Topic, Partition: q.Partition}
+			switch n := asked[tp]; {
+			case n == 0: // answered already
 			case !may:
-				out.Partitions = append(out.Partitions, noOffset(q.Partition, kafka.ErrTopicAuthorizationFailed))
-			case twice[kafka.TopicPartition{Topic: t.Topic, Partition: q.Partition}]:
-				out.Partitions = append(out.Partitions, noOffset(q.Partition, kafka.ErrInvalidRequest))
+				a.add(t.Topic, noOffset(q.Partition, kafka.ErrTopicAuthorizationFailed))
+			case n > 1:
+				a.add(t.Topic, noOffset(q.Partition, kafka.ErrInvalidRequest))
 			case !knowsTimestamp(req.Version, q.Timestamp):
-				out.Partitions = append(out.Partitions, noOffset(q.Partition, kafka.ErrUnsupportedVersion))
+				a.add(t.Topic, noOffset(q.Partition, kafka.ErrUnsupportedVersion))
+			case !kafka.IsolationLevel(req.IsolationLevel).Valid():
+				a.add(t.Topic, noOffset(q.Partition, kafka.ErrInvalidRequest))
 			default:
 				p := b.Replicas.ListOffsets(t.Topic, kafka.BrokerID(req.ReplicaID), kafka.IsolationLevel(req.IsolationLevel), q)
 				if req.Version < 5 && kafka.ErrorCode(p.ErrorCode) == kafka.ErrOffsetNotAvailable {
 					p.ErrorCode = int16(kafka.ErrLeaderNotAvailable)
 				}
-				out.Partitions = append(out.Partitions, p)
+				a.add(t.Topic, p)
 			}
+			asked[tp] = 0
 		}
-		resp.Topics = append(resp.Topics, out)
 	}
-	c.ReplyMessage(resp)
+	c.ReplyMessage(a.resp)
+}
+
+// offsetsAnswer is an answer in the making. Topics appear when they have a
+// partition, each once.
+type offsetsAnswer struct {
+	resp   *kmsg.ListOffsetsResponse
+	topics map[string]int // where they stand in the answer
+}
+
+func (a *offsetsAnswer) add(topic string, p kmsg.ListOffsetsResponseTopicPartition) {
+	at, ok := a.topics[topic]
+	if !ok {
+		if a.topics == nil {
+			a.topics = map[string]int{}
+		}
+		at = len(a.resp.Topics)
+		a.topics[topic] = at
+		a.resp.Topics = append(a.resp.Topics, kmsg.ListOffsetsResponseTopic{Topic: topic})
+	}
+	t := &a.resp.Topics[at]
+	t.Partitions = append(t.Partitions, p)
 }
 
 func noOffset(partition int32, code kafka.ErrorCode) kmsg.ListOffsetsResponseTopicPartition {
@@ -60,23 +85,15 @@ func knowsTimestamp(version int16, timestamp kafka.TimestampMs) bool {
 	return ok && version >= from
 }
 
-// duplicatePartitions are those that the request names more than once.
-func duplicatePartitions(req *kmsg.ListOffsetsRequest) map[kafka.TopicPartition]bool {
-	seen := map[kafka.TopicPartition]bool{}
-	var twice map[kafka.TopicPartition]bool
-	for _, t := range req.Topics {
-		for _, p := range t.Partitions {
-			tp := kafka.TopicPartition{Topic: t.Topic, Partition: p.Partition}
-			if seen[tp] {
-				if twice == nil {
-					twice = map[kafka.TopicPartition]bool{}
-				}
-				twice[tp] = true
-			}
-			seen[tp] = true
+// countPartitions says how often the request names each partition.
+func countPartitions(req *kmsg.ListOffsetsRequest) map[kafka.TopicPartition]int {
+	n := map[kafka.TopicPartition]int{}
+	for i := range req.Topics {
+		for j := range req.Topics[i].Partitions {
+			n[kafka.TopicPartition{Topic: req.Topics[i].Topic, Partition: req.Topics[i].Partitions[j].Partition}]++
 		}
 	}
-	return twice
+	return n
 }
 
 // offsetForLeaderEpoch serves OffsetForLeaderEpoch v2-v4 (KIP-279, KIP-320).
@@ -127,6 +144,11 @@ func (b *Broker) describeProducersOf(c *call, topic string, partition int32) kms
 	}
 	if !c.mayTopic(kmsg.ACLOperationRead, topic) {
 		refused.ErrorCode = int16(kafka.ErrTopicAuthorizationFailed)
+		return refused
+	}
+	if b.Image().Topics.ByName(topic) == nil {
+		text := textUnknownTopic
+		refused.ErrorCode, refused.ErrorMessage = int16(kafka.ErrUnknownTopicOrPartition), &text
 		return refused
 	}
 	return b.Replicas.DescribeProducers(topic, partition)

@@ -99,12 +99,14 @@ func (m *Manager) findPartition(f *Fetch, e *readEntry) bool {
 	slot := e.slot
 	part := slot.Value.partition
 	known := part != nil && part.role.Load().phase != stopped
+	// A partition that goes while the fetch waits for it ends the wait.
+	gone := part != nil && !known && f.parked != nil
 	if !known {
 		part = nil
 		slot.Value.watch.Stop()
 	}
 	img := m.image.Load()
-	if slot.Topic == "" {
+	if slot.Topic == "" && f.Request.Version >= 13 {
 		topic := img.Topics.ByID(slot.ID)
 		if topic == nil {
 			return e.refuseUnknown(kafka.ErrUnknownTopicID)
@@ -119,7 +121,7 @@ func (m *Manager) findPartition(f *Fetch, e *readEntry) bool {
 		part, code = m.hosted(slot.Topic, slot.Index)
 		slot.Value.partition = part
 		switch {
-		case code == kafka.ErrUnknownTopicOrPartition:
+		case code == kafka.ErrUnknownTopicOrPartition && !gone:
 			return e.refuseUnknown(code)
 		case code != kafka.ErrNone:
 			m.tellLeader(e, code)

@@ -223,6 +223,10 @@ func (s *scanner) tags(fields []field) {
 			s.src = s.src[size:]
 			continue
 		}
+		if !f.versions.has(s.version) { // the codec would read it all the same
+			s.fail(ErrMalformed, "tag %d is not valid in version %d", tag, s.version)
+			return
+		}
 		rest := s.src[size:]
 		s.src = s.src[:size]
 		s.value(f)
@@ -238,7 +242,6 @@ func (s *scanner) tags(fields []field) {
 
 func known(fields []field, tag int) *field {
 	for i := range fields {
-		// The codec knows its tags in versions that do not have them yet, too.
 		if f := &fields[i]; f.tag == tag {
 			return f
 		}

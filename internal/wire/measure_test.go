@@ -91,7 +91,45 @@ func (f *filler) message(a API, version int16) kmsg.Request {
 	msg := kmsg.RequestForKey(int16(a.Key))
 	f.fillStruct(reflect.ValueOf(msg).Elem())
 	msg.SetVersion(version)
+	dropLaterTags(msg, version)
 	return msg
+}
+
+// dropLaterTags empties tagged fields that came with a later version: the codec
+// writes them in all, and Measure refuses them.
+func dropLaterTags(msg kmsg.Request, version int16) {
+	switch m := msg.(type) {
+	case *kmsg.FetchRequest:
+		if version < 15 {
+			m.ReplicaState = kmsg.NewFetchRequestReplicaState()
+		}
+		for i := range m.Topics {
+			for j := range m.Topics[i].Partitions {
+				p := &m.Topics[i].Partitions[j]
+				if version < 17 {
+					p.ReplicaDirectoryID = [16]byte{}
+				}
+				if version < 18 {
+					p.HighWatermark = kmsg.NewFetchRequestTopicPartition().HighWatermark
+				}
+			}
+		}
+	case *kmsg.FetchSnapshotRequest:
+		for i := range m.Topics {
+			for j := range m.Topics[i].Partitions {
+				if version < 1 {
+					m.Topics[i].Partitions[j].ReplicaDirectoryID = [16]byte{}
+				}
+			}
+		}
+	case *kmsg.BrokerHeartbeatRequest:
+		if version < 1 {
+			m.OfflineLogDirs = nil
+		}
+		if version < 2 {
+			m.CordonedLogDirs = nil
+		}
+	}
 }
 
 func eachVersion(t *testing.T, visit func(t *testing.T, s *Served, a API, h *RequestHeader)) {
@@ -231,6 +269,7 @@ func uv(b []byte, lengths ...int) []byte {
 func TestMeasureRefusesWhatApacheRefuses(t *testing.T) {
 	fetch := append(make([]byte, 13), 0, 0, 0, 0, 0, 0, 0, 0) // limits, session
 	fetch = uv(fetch, 0, 0, 0)                                // topics, forgotten, rack
+	replicaState := append([]byte{1, 1, 13}, make([]byte, 13)...)
 	partitions := func(n int) []byte { // OffsetFetch 8: n partitions of a topic
 		b := uv(nil, 1, 1)
 		b = append(b, 'g')
@@ -256,6 +295,8 @@ func TestMeasureRefusesWhatApacheRefuses(t *testing.T) {
 		{"Fetch: a known tag", 1, 17, append(fetch[:len(fetch):len(fetch)], 1, 0, 3, 3, 'a', 'b'), nil},
 		{"Fetch: a known tag and a byte more", 1, 17, append(fetch[:len(fetch):len(fetch)], 1, 0, 4, 3, 'a', 'b', 'z'), nil},
 		{"Fetch: a known tag beyond its size", 1, 17, append(fetch[:len(fetch):len(fetch)], 1, 0, 2, 3, 'a', 'b'), ErrMalformed},
+		{"Fetch: the state of a replica", 1, 15, append(fetch[:len(fetch):len(fetch)], replicaState...), nil},
+		{"Fetch: a tag that came with version 15", 1, 14, append(append(make([]byte, 4), fetch...), replicaState...), ErrMalformed},
 		{"Fetch: the same unknown tag twice", 1, 17, append(fetch[:len(fetch):len(fetch)], 2, 32, 0, 32, 0), nil},
 		{"10,000 unknown tags", 1, 17, append(fetch[:len(fetch):len(fetch)], emptyTags(10_000)...), nil},
 		{"10,001 unknown tags", 1, 17, append(fetch[:len(fetch):len(fetch)], emptyTags(10_001)...), ErrTooMany},

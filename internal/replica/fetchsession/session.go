@@ -152,8 +152,8 @@ func (s *Session[S, T]) Update(topics []kmsg.FetchRequestTopic, forgotten []kmsg
 				Index:       r.Partition,
 				FetchOffset: kafka.Offset(r.FetchOffset), LogStartOffset: kafka.Offset(r.LogStartOffset),
 				MaxBytes:           r.PartitionMaxBytes,
-				CurrentLeaderEpoch: kafka.LeaderEpoch(r.CurrentLeaderEpoch),
-				LastFetchedEpoch:   kafka.LeaderEpoch(r.LastFetchedEpoch),
+				CurrentLeaderEpoch: max(kafka.LeaderEpoch(r.CurrentLeaderEpoch), kafka.NoLeaderEpoch),
+				LastFetchedEpoch:   max(kafka.LeaderEpoch(r.LastFetchedEpoch), kafka.NoLeaderEpoch),
 			}
 			s.name(&p, t.Topic, t.TopicID)
 			slot := s.find(keyOf(p))
