@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"barnabas/test/kit"
 )
@@ -139,9 +140,12 @@ func compare(t *testing.T, s sequence, apache, ours *kit.Node, known []*knownDif
 	var a, o *Transcript
 	var errA, errO error
 	var both sync.WaitGroup
-	both.Go(func() { a, errA = runSequence(apache, s) })
-	both.Go(func() { o, errO = runSequence(ours, s) })
+	begin := time.Now()
+	var tookA, tookO time.Duration
+	both.Go(func() { a, errA = runSequence(apache, s); tookA = time.Since(begin) })
+	both.Go(func() { o, errO = runSequence(ours, s); tookO = time.Since(begin) })
 	both.Wait()
+	t.Logf("Apache took %v, we %v", tookA.Round(time.Millisecond), tookO.Round(time.Millisecond))
 	if errA != nil || errO != nil {
 		t.Fatalf("Apache: %v; ours: %v\nours so far:\n%s", errA, errO, strings.Join(o.Lines, "\n"))
 	}

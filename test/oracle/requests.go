@@ -142,3 +142,27 @@ func (c *Conn) producerID() int64 {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+func deleteTopics(version int16, names ...string) *kmsg.DeleteTopicsRequest {
+	r := At(version, kmsg.NewPtrDeleteTopicsRequest())
+	r.TimeoutMillis, r.TopicNames = 30_000, names
+	for i := range names {
+		t := kmsg.NewDeleteTopicsRequestTopic()
+		t.Topic = &names[i]
+		r.Topics = append(r.Topics, t)
+	}
+	return r
+}
+
+// awaitGone waits until a topic is not in the metadata any more.
+func (c *Conn) awaitGone(name string) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		r := metadata(9, name)
+		r.AllowAutoTopicCreation = false
+		resp := c.Ask(r).(*kmsg.MetadataResponse)
+		if len(resp.Topics) == 1 && resp.Topics[0].ErrorCode != 0 {
+			return
+		}
+	}
+	check(fmt.Errorf("%s is still there", name))
+}

@@ -9,5 +9,9 @@ func sequences() []sequence {
 		produceSequences,
 		batchSequences,
 		codecSequences,
+		producerSequences,
+		timeSequences,
+		fetchSequences,
+		sessionSequences,
 	)
 }
