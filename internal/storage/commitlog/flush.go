@@ -168,7 +168,7 @@ func (l *Log) Close() error {
 		return err
 	}
 	err := l.close()
-	l.dropAll()
+	retireAll(l.segments)
 	if err != nil {
 		return l.fail(err)
 	}
@@ -211,14 +211,9 @@ func (l *Log) close() error {
 // Abandon closes the files without writing, when the disk has failed or the
 // folder is to be deleted. Snapshots that are still around become stale.
 func (l *Log) Abandon() {
-	l.dropAll()
+	retireAll(l.segments)
 	if l.failed == nil {
 		l.failed = ErrClosed
 	}
 }
 
-func (l *Log) dropAll() {
-	for _, s := range l.segments {
-		s.retire()
-	}
-}

@@ -18,7 +18,7 @@ func Open(o Options) (*Log, OpenReport, error) {
 	l.config.Store(o.Config)
 	ld := loader{Log: l, o: o}
 	if err := ld.load(); err != nil {
-		l.dropAll()
+		retireAll(l.segments)
 		return nil, ld.report, fmt.Errorf("log %s: %w", o.Dir, err)
 	}
 	if len(l.segments) == 1 {

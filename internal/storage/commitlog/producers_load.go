@@ -80,9 +80,8 @@ func (l *Log) replaySegment(i int, from, upTo kafka.Offset) error {
 			if _, err := f.ReadAt(entry, sc.at); err != nil {
 				return err
 			}
-			if marker, err = markerOf(h, entry); err != nil {
-				return err
-			}
+			// A marker that cannot be read is damage like any other: it says nothing.
+			marker, _ = markerOf(h, entry)
 		}
 		l.producers.replicate(h, marker)
 	}

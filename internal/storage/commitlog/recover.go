@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"barnabas/internal/base/vfs"
@@ -46,14 +47,8 @@ func (ld *loader) repairIndexes(i int) error {
 	if err := ld.producersAt(s.base); err != nil {
 		return err
 	}
-	cut, err := ld.recoverSegment(i)
-	if err != nil {
+	if _, err := ld.recoverSegment(i); err != nil {
 		return err
-	}
-	if cut != nil {
-		if err := ld.dropBehind(i, cut); err != nil {
-			return err
-		}
 	}
 	// These files are below the recovery point: no later flush covers them.
 	if err := ld.syncSegment(s); err != nil {
@@ -96,7 +91,7 @@ func (ld *loader) recoverFrom(i int) error {
 			return err
 		}
 		if cut != nil {
-			return ld.dropBehind(i, cut)
+			return nil
 		}
 		if i < len(ld.segments)-1 {
 			ld.sealedBytes += ld.segments[i].size
@@ -152,6 +147,11 @@ func (ld *loader) recoverSegment(i int) (*Cut, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if cut != nil {
+		if err := ld.dropBehind(i, cut); err != nil {
+			return nil, err
+		}
 	}
 	if err := ld.writeTxnIndex(s, r.aborted); err != nil {
 		return nil, err
@@ -347,13 +347,16 @@ func (ld *loader) keepTail(c *Cut, v *verifier) (err error) {
 	return ld.env.FS.SyncDir(ld.dir)
 }
 
-// dropBehind takes the segments behind a cut out of the log. Their files are
-// removed, or kept under another name if anything that was cut off was good.
+// dropBehind takes the segments behind a cut out of the log, the last one first.
+// Their files are removed, or kept under another name if anything that was cut off
+// was good. All this comes before the cut itself: if it is interrupted, the next
+// opening finds the bad bytes where they were and does the rest.
 func (ld *loader) dropBehind(i int, cut *Cut) error {
-	behind := ld.segments[i+1:]
-	ld.segments = ld.segments[: i+1 : i+1]
+	behind := slices.Clone(ld.segments[i+1:])
+	ld.segments = slices.Clip(ld.segments[:i+1])
+	retireAll(behind)
+	slices.Reverse(behind)
 	for _, s := range behind {
-		s.retire()
 		if cut.Lost {
 			name := fileName(s.base, logSuffix)
 			if err := ld.env.FS.Rename(joinPath(ld.dir, name), joinPath(ld.dir, name+cutSuffix)); err != nil {

@@ -72,6 +72,7 @@ func (l *Log) RemoveSegments(doomed Doomed, now kafka.TimestampMs) (Garbage, err
 	}
 	l.publish()
 	if err := l.discard(removed, &g); err != nil {
+		retireAll(removed)
 		return g, l.fail(err)
 	}
 	return g, nil

@@ -98,6 +98,12 @@ func (s *segment) retire() {
 	s.dropFiles()
 }
 
+func retireAll(segments []*segment) {
+	for _, s := range segments {
+		s.retire()
+	}
+}
+
 func (s *segment) dropFiles() {
 	s.log.Drop()
 	s.index.Drop()

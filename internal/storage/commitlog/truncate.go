@@ -44,8 +44,9 @@ func (l *Log) TruncateTo(o kafka.Offset, now kafka.TimestampMs) (Garbage, error)
 		return l.TruncateFullyAndStartAt(o, now)
 	}
 	l.truncations++
-	err := l.truncateTo(max(o, 0), now, &g)
-	if err != nil {
+	before := l.segments
+	if err := l.truncateTo(max(o, 0), now, &g); err != nil {
+		retireAll(before)
 		return g, l.fail(err)
 	}
 	l.publish()
@@ -109,7 +110,9 @@ func (l *Log) TruncateFullyAndStartAt(o kafka.Offset, now kafka.TimestampMs) (Ga
 		return g, err
 	}
 	l.truncations++
+	before := l.segments
 	if err := l.restartAt(o, now, &g); err != nil {
+		retireAll(before)
 		return g, l.fail(err)
 	}
 	l.publish()

@@ -38,8 +38,8 @@ type verifier struct {
 	// limit is the base offset of the next segment, or -1.
 	limit kafka.Offset
 	pos   int64
-	size int64 // of the file
-	next kafka.Offset
+	size  int64 // of the file
+	next  kafka.Offset
 
 	buf   []byte
 	start int64 // file position of buf[0]
