@@ -3,7 +3,6 @@ package quorum
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 
 	"barnabas/internal/base/vfs"
@@ -16,7 +15,6 @@ import (
 // Names in the folder of the metadata log.
 const (
 	folderName             = "__cluster_metadata-0"
-	partitionMetadataName  = "partition.metadata"
 	metadataIndexBytes     = 10 << 20
 	metadataIndexInterval  = 4096
 	openSegmentDescriptors = 16
@@ -59,7 +57,7 @@ func (q *Quorum) open() error {
 	if err := q.matchSnapshots(); err != nil {
 		return err
 	}
-	if err := q.writePartitionMetadata(); err != nil {
+	if err := q.nameTopic(); err != nil {
 		return err
 	}
 	if err := q.learn(); err != nil {
@@ -122,18 +120,18 @@ func (q *Quorum) aheadOfLog(id SnapshotID) bool {
 	return id.Epoch > epoch || id.Epoch == epoch && id.EndOffset > q.log.LogEnd()
 }
 
-// writePartitionMetadata writes the file that names the topic, unless it is there.
-func (q *Quorum) writePartitionMetadata() error {
-	path := filepath.Join(q.dir, partitionMetadataName)
-	want := "version: 0\ntopic_id: " + kafka.MetadataTopicID.String()
-	data, err := vfs.ReadFile(q.opts.FS, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return vfs.WriteFileAtomic(q.opts.FS, path, []byte(want))
+// nameTopic writes the file that names the topic, unless it is there.
+func (q *Quorum) nameTopic() error {
+	id, found, err := commitlog.ReadPartitionMetadata(q.opts.FS, q.dir)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return commitlog.WritePartitionMetadata(q.opts.FS, q.dir, kafka.MetadataTopicID)
+	case id != kafka.MetadataTopicID:
+		return fmt.Errorf("partition.metadata names the topic id %s, not that of the metadata log, %s", id, kafka.MetadataTopicID)
 	}
-	if err == nil && string(data) != want {
-		err = fmt.Errorf("%s does not name the topic id of the metadata log, %s", path, kafka.MetadataTopicID)
-	}
-	return err
+	return nil
 }
 
 // learn collects what the latest snapshot and the log behind it say of

@@ -69,7 +69,7 @@ func TestFirstStartOfAFreshFolder(t *testing.T) {
 	if want := `{"leaderId":1,"leaderEpoch":1,"votedId":-1,"votedDirectoryId":"AAAAAAAAAAAAAAAAAAAAAA","data_version":1}`; err != nil || string(state) != want {
 		t.Errorf("quorum-state is %s, %v", state, err)
 	}
-	meta, err := vfs.ReadFile(fsys, filepath.Join(testDir, folderName, partitionMetadataName))
+	meta, err := vfs.ReadFile(fsys, filepath.Join(testDir, folderName, "partition.metadata"))
 	if want := "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"; err != nil || string(meta) != want {
 		t.Errorf("partition.metadata is %q, %v", meta, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metadata/metarec"
+	"barnabas/internal/storage/commitlog"
 	"barnabas/internal/storage/logdir"
 )
 
@@ -110,7 +111,7 @@ func TestFoldersOfTheStart(t *testing.T) {
 		if err := disk.MkdirAll("/data/copy-0"); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeTopicID(disk, "/data/copy-0", topicID("known")); err != nil {
+		if err := commitlog.WritePartitionMetadata(disk, "/data/copy-0", topicID("known")); err != nil {
 			t.Fatal(err)
 		}
 		m := n.m
@@ -154,7 +155,7 @@ func TestAReplicaInTwoDirectoriesStopsTheNode(t *testing.T) {
 			if err := disk.MkdirAll(dir + "/a-0"); err != nil {
 				t.Fatal(err)
 			}
-			if err := writeTopicID(disk, dir+"/a-0", topicID("a")); err != nil {
+			if err := commitlog.WritePartitionMetadata(disk, dir+"/a-0", topicID("a")); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -559,40 +560,6 @@ func TestRandomLife(t *testing.T) {
 		}
 		if s := n.m.Stats().Sessions; s.Sessions != 0 {
 			t.Fatalf("%+v after the end", s)
-		}
-	})
-}
-
-func TestPartitionMetadata(t *testing.T) {
-	id, err := kafka.ParseUUID("brKNDICzQrCVXFONy744mA")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "version: 0\ntopic_id: brKNDICzQrCVXFONy744mA" // as Apache Kafka 4.4.0 wrote it
-	if got := string(formatPartitionMetadata(id)); got != text {
-		t.Fatalf("%q", got)
-	}
-	for _, good := range []string{text, text + "\n", strings.ReplaceAll(text, "\n", "\r\n")} {
-		if got, err := parsePartitionMetadata(good); err != nil || got != id {
-			t.Errorf("%q: %v, %v", good, got, err)
-		}
-	}
-	for _, bad := range []string{"", "version: 1\ntopic_id: brKNDICzQrCVXFONy744mA", "version: 0", "version: 0\ntopic_id: x", "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", "topic_id: brKNDICzQrCVXFONy744mA\nversion: 0", text + "\nmore"} {
-		if got, err := parsePartitionMetadata(bad); err == nil {
-			t.Errorf("%q gives %v", bad, got)
-		}
-	}
-}
-
-func FuzzPartitionMetadata(f *testing.F) {
-	f.Add("version: 0\ntopic_id: brKNDICzQrCVXFONy744mA")
-	f.Fuzz(func(t *testing.T, text string) {
-		id, err := parsePartitionMetadata(text)
-		if err != nil {
-			return
-		}
-		if again, err := parsePartitionMetadata(string(formatPartitionMetadata(id))); err != nil || again != id {
-			t.Fatalf("%v, %v", again, err)
 		}
 	})
 }

@@ -71,7 +71,6 @@
 //	close.go               clean shutdown
 //	dir.go                 a log directory: what lies in it, failing
 //	background.go          its chores: checkpoints, flush.ms, deletion, expiry
-//	partition_metadata.go  the file of that name
 //	settings.go            what a topic's configuration means here
 //	env.go, executor.go    what partitions need of their surroundings
 //	partition.go           Partition, its published role, effects of a change

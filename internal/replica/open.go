@@ -109,7 +109,7 @@ func (d *Dir) sort(img *image.Image) (work []*Partition) {
 // claim finds out whose the folder of a live replica is.
 func (d *Dir) claim(tp kafka.TopicPartition, img *image.Image) (*Partition, error) {
 	folder := filepath.Join(d.path, logdir.Name(tp))
-	id, ok, err := readTopicID(d.fs, folder)
+	id, ok, err := commitlog.ReadPartitionMetadata(d.fs, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +310,7 @@ func (d *Dir) makeFolder(folder string, id kafka.UUID) error {
 	if err := d.fs.MkdirAll(folder); err != nil {
 		return err
 	}
-	return writeTopicID(d.fs, folder, id)
+	return commitlog.WritePartitionMetadata(d.fs, folder, id)
 }
 
 // place chooses the directory of a new replica: the one that the metadata names,
