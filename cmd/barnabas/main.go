@@ -11,7 +11,20 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx := untilSignal(context.Background())
 	os.Exit(cli.Main(ctx, os.Args, cli.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+}
+
+// untilSignal gives a context that ends with the first SIGINT or SIGTERM. From then
+// on the signals do what they do to any process, so that the second ends it.
+func untilSignal(parent context.Context) context.Context {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // before anyone can learn of the first
+		cancel()
+	}()
+	return ctx
 }

@@ -104,6 +104,7 @@ var notProperties = map[string]bool{
 	"KAFKA_VERSION": true, "KAFKA_HEAP_OPTS": true, "KAFKA_LOG4J_OPTS": true, "KAFKA_OPTS": true, "KAFKA_JMX_OPTS": true,
 	"KAFKA_JVM_PERFORMANCE_OPTS": true, "KAFKA_GC_LOG_OPTS": true, "KAFKA_LOG4J_ROOT_LOGLEVEL": true, "KAFKA_LOG4J_LOGGERS": true,
 	"KAFKA_TOOLS_LOG4J_LOGLEVEL": true, "KAFKA_JMX_HOSTNAME": true, "KAFKA_DEBUG": true, "KAFKA_HOME": true,
+	"BARNABAS_LOG_LEVEL": true, // read before there is a configuration
 }
 
 // readEnvironment adds the variables that begin with KAFKA_ or, before them,

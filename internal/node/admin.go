@@ -42,6 +42,12 @@ func (n *Node) AdminAddress() netip.AddrPort {
 	return n.admin.Addr()
 }
 
+// LogsOpen is how many of the logs that were there at the start are open.
+func (n *Node) LogsOpen() (open, all int64) {
+	p := n.replicas.Progress()
+	return p.LogsOpen, p.Logs
+}
+
 // failureNow is why the node cannot go on, or nil.
 func (n *Node) failureNow() error {
 	if isClosed(n.failed) {

@@ -2,9 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -14,14 +14,19 @@ import (
 	"barnabas/internal/node"
 )
 
-const usage = `Usage: barnabas server [server.properties] [--override key=value]... [--auto-format]
+const usage = `Usage: barnabas server [server.properties] [--override key=value]... [--auto-format] [--memory SIZE]
 
 Runs a node. Without a configuration file it is a broker and controller for this
 machine, which formats its folder at the first start.
 
   --override key=value   a setting that goes before the file
   --auto-format          format log directories that were never formatted
+  --memory SIZE          memory to keep within, such as 512M or 2G (as GOMEMLIMIT);
+                         requests in service may take a quarter of it
   --version              print the version and end
+
+BARNABAS_LOG_LEVEL in the environment is the level of the log: debug, info, warn or
+error. The first SIGTERM or SIGINT stops the node cleanly, the second at once.
 `
 
 // arguments are what the command line says.
@@ -29,6 +34,7 @@ type arguments struct {
 	file       string
 	overrides  []string
 	autoFormat bool
+	memory     string
 	version    bool
 	help       bool
 }
@@ -46,6 +52,13 @@ func parse(args []string) (arguments, error) {
 			a.overrides, args = append(a.overrides, args[0]), args[1:]
 		case strings.HasPrefix(word, "--override="):
 			a.overrides = append(a.overrides, strings.TrimPrefix(word, "--override="))
+		case word == "--memory":
+			if len(args) == 0 {
+				return a, fmt.Errorf("Option memory requires an argument")
+			}
+			a.memory, args = args[0], args[1:]
+		case strings.HasPrefix(word, "--memory="):
+			a.memory = strings.TrimPrefix(word, "--memory=")
 		case word == "--auto-format":
 			a.autoFormat = true
 		case word == "--version":
@@ -65,7 +78,9 @@ func parse(args []string) (arguments, error) {
 	return a, nil
 }
 
-// Server runs a node until ctx ends or the node fails, and returns the exit code.
+// Server runs a node until ctx ends or the node fails, and returns the exit code: 0
+// after a clean stop, 1 if the node could not start, failed, or could not stop
+// cleanly.
 func Server(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	a, err := parse(args)
 	switch {
@@ -79,30 +94,50 @@ func Server(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, kafka.Release)
 		return 0
 	}
+	if err := run(ctx, a, stdout, stderr); err != nil {
+		fmt.Fprintf(stderr, "barnabas server: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// run runs a node from its start to its end.
+func run(ctx context.Context, a arguments, stdout, stderr io.Writer) error {
 	started := time.Now()
-	log := slog.New(slog.NewTextHandler(stderr, nil))
+	log, level, err := newLog(stderr, os.Environ())
+	if err != nil {
+		return err
+	}
+	if a.memory != "" {
+		if err := limitMemory(a.memory); err != nil {
+			return err
+		}
+	}
+	memory := keepMemory(os.Environ())
+	defer memory.close()
 	c, warnings, err := config.Load(config.Options{File: a.file, Environ: os.Environ(), Overrides: a.overrides})
 	for _, w := range warnings {
 		log.Warn(w.Text, "key", w.Key, "origin", w.Origin)
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+		return err
 	}
-	n, err := node.Start(node.Options{Config: c, AutoFormat: a.autoFormat || c.Node.FromDefaults, Log: log})
+	n, err := node.Start(node.Options{Config: c, AutoFormat: a.autoFormat || c.Node.FromDefaults, Log: log, Level: level})
 	if err != nil {
-		fmt.Fprintln(stderr, err)
-		return 1
+		return err
 	}
-	return serve(ctx, n, c, started, stdout, log)
+	return serve(ctx, n, func() { fmt.Fprint(stdout, greetingOf(n, c, time.Since(started))) })
 }
 
-// serve waits for the end. A second signal ends the process at once: the context
-// of the first has given the signal back to the system by then.
-func serve(ctx context.Context, n *node.Node, c *config.Broker, started time.Time, stdout io.Writer, log *slog.Logger) int {
+// stopTimeout bounds a clean stop; a controlled shutdown may take long where other
+// nodes have to take over.
+const stopTimeout = 5 * time.Minute
+
+// serve greets when clients are let in, waits for the end, and stops the node.
+func serve(ctx context.Context, n *node.Node, greet func()) error {
 	select {
 	case <-n.Serving():
-		fmt.Fprint(stdout, welcome(n, c, time.Since(started)))
+		greet()
 	case <-ctx.Done():
 	case <-n.Failed():
 	}
@@ -110,19 +145,13 @@ func serve(ctx context.Context, n *node.Node, c *config.Broker, started time.Tim
 	case <-ctx.Done():
 	case <-n.Failed():
 	}
-	stop, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	limit, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
-	err := n.Stop(stop)
-	if err != nil {
-		log.Error("stopping failed", "error", err)
-	}
+	err := n.Stop(limit)
 	select {
 	case <-n.Failed():
-		return 1
+		return errors.Join(n.Failure(), err)
 	default:
+		return err
 	}
-	if err != nil {
-		return 1
-	}
-	return 0
 }
