@@ -18,7 +18,7 @@ import (
 // five times what lives before it is collected, but by no more than growth, unless
 // it is so large that Go's own rule gives it more. And since what has been touched
 // once stays with the process, a node that has become quiet gives it back to the
-// system. docs/decisions/0010-heap.md has the measurements.
+// system. docs/decisions/0002-heap.md has the measurements.
 //
 // Both are of the process, not of a node: only the command does this, never a node
 // inside somebody else's program. GOGC in the environment switches the first off.
