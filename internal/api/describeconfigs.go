@@ -23,11 +23,9 @@ func (b *Broker) describeConfigs(c *call) {
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
 		entries, code, text := b.configEntries(c, r)
-		if code != kafka.ErrNone {
-			out.ErrorCode, out.ErrorMessage = int16(code), &text
-		}
+		out.ErrorCode, out.ErrorMessage = int16(code), &text // Apache's is never null
 		for j := range entries {
-			if r.ConfigNames == nil || slices.Contains(r.ConfigNames, entries[j].Name) {
+			if len(r.ConfigNames) == 0 || slices.Contains(r.ConfigNames, entries[j].Name) {
 				out.Configs = append(out.Configs, b.configAnswer(&entries[j], r.ResourceType, req))
 			}
 		}
@@ -36,14 +34,19 @@ func (b *Broker) describeConfigs(c *call) {
 	c.ReplyMessage(resp)
 }
 
+// textInvalidRequest is Apache's text for a request that has no better one.
+const textInvalidRequest = "This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."
+
 func (b *Broker) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) ([]config.Entry, kafka.ErrorCode, string) {
 	switch r.ResourceType {
 	case kmsg.ConfigResourceTypeTopic:
 		return b.topicConfigEntries(c, r.ResourceName)
 	case kmsg.ConfigResourceTypeBroker:
 		return b.brokerConfigEntries(c, r.ResourceName)
+	case kmsg.ConfigResourceTypeBrokerLogger, kmsg.ConfigResourceTypeClientMetrics, kmsg.ConfigResourceTypeGroupConfig:
+		return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Configurations of resource type %d are not supported by this release, only those of topics and brokers.", r.ResourceType)
 	}
-	return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Configurations of resource type %d are not supported by this release, only those of topics and brokers.", r.ResourceType)
+	return nil, kafka.ErrInvalidRequest, textInvalidRequest
 }
 
 func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafka.ErrorCode, string) {
@@ -55,7 +58,7 @@ func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafk
 	}
 	img := b.Image()
 	if img.Topics.ByName(topic) == nil {
-		return nil, kafka.ErrUnknownTopicOrPartition, textUnknownTopic
+		return nil, kafka.ErrUnknownTopicOrPartition, ""
 	}
 	overrides := map[string]string{}
 	for k, v := range img.Configs.Of(image.ConfigResource{Type: image.TopicResource, Name: topic}).All() {

@@ -96,17 +96,18 @@ func (p *partitionPager) add(name string, first int32, named bool) bool {
 		}
 		return true
 	}
+	if p.left == 0 {
+		p.cut(name, first)
+		return false
+	}
+	out.AuthorizedOperations = p.c.topicOperations(name)
 	t := p.img.Topics.ByName(name)
 	if t == nil {
 		out.ErrorCode = int16(notThere(name))
 		p.resp.Topics = append(p.resp.Topics, out)
 		return true
 	}
-	if p.left == 0 {
-		p.cut(name, first)
-		return false
-	}
-	out.TopicID, out.AuthorizedOperations = t.ID, p.c.topicOperations(name)
+	out.TopicID = t.ID
 	full := false
 	for id, part := range t.All() {
 		if id < first {

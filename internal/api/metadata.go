@@ -14,33 +14,25 @@ import (
 // creation on request; v5 offline replicas; v7 leader epochs; v8 authorized
 // operations; v10 topic ids in answers, v12 in requests; v13 a top-level error.
 func (b *Broker) metadata(c *call) {
-	req := c.Msg.(*kmsg.MetadataRequest)
-	img := b.Image()
-	resp := kmsg.NewPtrMetadataResponse()
-	resp.AuthorizedOperations = noOperations
-	b.alive(img, c.conn, func(br *image.Broker, at address) {
-		n := kmsg.NewMetadataResponseBroker()
-		n.NodeID, n.Host, n.Port, n.Rack = int32(br.ID), at.host, at.port, br.Rack
-		resp.Brokers = append(resp.Brokers, n)
-	})
-	resp.ClusterID = &b.ClusterID
-	resp.ControllerID = int32(b.someBroker(img))
-	if req.Version >= 8 && req.Version <= 10 && req.IncludeClusterAuthorizedOperations {
-		resp.AuthorizedOperations = 0
-		if c.mayCluster(kmsg.ACLOperationDescribe) {
-			resp.AuthorizedOperations = c.clusterOperations()
-		}
-	}
-	m := metadataAnswer{b: b, c: c, req: req, img: img, resp: resp}
-	switch {
-	case req.Topics == nil || req.Version == 0 && len(req.Topics) == 0:
-		m.all()
-	case m.malformed():
+	m := metadataAnswer{b: b, c: c, req: c.Msg.(*kmsg.MetadataRequest), img: b.Image(), resp: kmsg.NewPtrMetadataResponse()}
+	m.resp.AuthorizedOperations = noOperations
+	if m.malformed() {
 		m.refuseAll()
+		c.ReplyMessage(m.resp)
+		return
+	}
+	m.cluster()
+	switch ids := m.ids(); {
+	case m.req.Topics == nil || m.req.Version == 0 && len(m.req.Topics) == 0:
+		m.all()
+	case len(ids) > 0:
+		for _, id := range ids {
+			m.askedByID(id)
+		}
 	default:
 		m.asked()
 	}
-	c.ReplyMessage(resp)
+	c.ReplyMessage(m.resp)
 }
 
 // metadataAnswer is an answer in the making.
@@ -52,6 +44,23 @@ type metadataAnswer struct {
 	resp *kmsg.MetadataResponse
 }
 
+// cluster fills in what does not depend on topics.
+func (m *metadataAnswer) cluster() {
+	m.b.alive(m.img, m.c.conn, func(br *image.Broker, at address) {
+		n := kmsg.NewMetadataResponseBroker()
+		n.NodeID, n.Host, n.Port, n.Rack = int32(br.ID), at.host, at.port, br.Rack
+		m.resp.Brokers = append(m.resp.Brokers, n)
+	})
+	m.resp.ClusterID = &m.b.ClusterID
+	m.resp.ControllerID = int32(m.b.someBroker(m.img))
+	if m.req.Version >= 8 && m.req.Version <= 10 && m.req.IncludeClusterAuthorizedOperations {
+		m.resp.AuthorizedOperations = 0
+		if m.c.mayCluster(kmsg.ACLOperationDescribe) {
+			m.resp.AuthorizedOperations = m.c.clusterOperations()
+		}
+	}
+}
+
 // malformed says whether the request uses ids where its version has none.
 func (m *metadataAnswer) malformed() bool {
 	for i := range m.req.Topics {
@@ -61,6 +70,21 @@ func (m *metadataAnswer) malformed() bool {
 		}
 	}
 	return false
+}
+
+// ids are the topic ids of the request, each once. If there is one, names do not
+// count. A topic with neither counts as an unknown id.
+func (m *metadataAnswer) ids() []kafka.UUID {
+	var ids []kafka.UUID
+	seen := map[kafka.UUID]bool{}
+	for i := range m.req.Topics {
+		t := &m.req.Topics[i]
+		if id := kafka.UUID(t.TopicID); !seen[id] && (!id.IsZero() || t.Topic == nil) {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (m *metadataAnswer) refuseAll() {
@@ -88,10 +112,6 @@ func (m *metadataAnswer) asked() {
 	seen := map[string]bool{}
 	for i := range m.req.Topics {
 		q := &m.req.Topics[i]
-		if q.Topic == nil {
-			m.askedByID(q.TopicID)
-			continue
-		}
 		if seen[*q.Topic] {
 			continue
 		}
@@ -105,7 +125,7 @@ func (m *metadataAnswer) asked() {
 		case m.b.mayAutoCreate(m.c, m.req):
 			missing = append(missing, *q.Topic)
 		default:
-			m.fail(q.Topic, kafka.ZeroUUID, notThere(*q.Topic))
+			m.notThere(q.Topic, notThere(*q.Topic))
 		}
 	}
 	m.create(missing)
@@ -139,13 +159,24 @@ func (m *metadataAnswer) fail(name *string, id kafka.UUID, code kafka.ErrorCode)
 	m.resp.Topics = append(m.resp.Topics, t)
 }
 
+// notThere answers for a topic that the client may describe, were it there.
+func (m *metadataAnswer) notThere(name *string, code kafka.ErrorCode) {
+	m.fail(name, kafka.ZeroUUID, code)
+	m.resp.Topics[len(m.resp.Topics)-1].AuthorizedOperations = m.operations(*name)
+}
+
+// operations are what the client may do with the topic, if it wants to know.
+func (m *metadataAnswer) operations(topic string) int32 {
+	if m.req.Version >= 8 && m.req.IncludeTopicAuthorizedOperations {
+		return m.c.topicOperations(topic)
+	}
+	return noOperations
+}
+
 func (m *metadataAnswer) topic(t *image.Topic) {
 	out := kmsg.NewMetadataResponseTopic()
 	out.Topic, out.TopicID, out.IsInternal = &t.Name, t.ID, kafka.IsInternalTopic(t.Name)
-	out.AuthorizedOperations = noOperations
-	if m.req.Version >= 8 && m.req.IncludeTopicAuthorizedOperations {
-		out.AuthorizedOperations = m.c.topicOperations(t.Name)
-	}
+	out.AuthorizedOperations = m.operations(t.Name)
 	for id, p := range t.All() {
 		o := kmsg.NewMetadataResponseTopicPartition()
 		o.Partition, o.Leader, o.LeaderEpoch = id, int32(p.Leader), int32(p.LeaderEpoch)
@@ -216,7 +247,11 @@ func (m *metadataAnswer) create(topics []string) {
 			asked = append(asked, name)
 			req.Topics = append(req.Topics, m.b.newTopic(name))
 		}
-		m.fail(&name, kafka.ZeroUUID, code)
+		if code == kafka.ErrTopicAuthorizationFailed {
+			m.fail(&name, kafka.ZeroUUID, code)
+		} else {
+			m.notThere(&name, code)
+		}
 	}
 	if len(asked) == 0 {
 		return

@@ -196,7 +196,8 @@ func hostPortList() Check {
 
 const replicaList = "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
 
-var replicaPair = regexp.MustCompile(`^[0-9]+:[0-9]+$`)
+// replicaPair also takes nothing, so that a list may end in a comma.
+var replicaPair = regexp.MustCompile(`^([0-9]+:[0-9]+)?$`)
 
 // throttledReplicas is the rule of leader.replication.throttled.replicas.
 func throttledReplicas() Check {

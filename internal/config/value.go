@@ -55,9 +55,8 @@ func parseType(name string, t Type, text string) (any, error) {
 		if trimmed == "" {
 			return nil, invalid(name, text, "Class "+trimmed+" could not be found.")
 		}
-		return trimmed, nil
 	}
-	return text, nil
+	return trimmed, nil
 }
 
 func bits(t Type) int {
