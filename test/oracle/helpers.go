@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,11 +145,12 @@ func produce(c *Conn, topic string, partition int32, b Batch) {
 	}
 }
 
-// awaitLeader waits until every partition of a topic has a leader that answers.
+// awaitLeader waits until every partition of a topic has a leader that answers,
+// and the metadata says so.
 func (c *Conn) awaitLeader(topic string, partitions int32) {
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
-		if c.leads(topic, partitions) {
+		if c.leads(topic, partitions) && c.known(topic, partitions) {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
@@ -156,6 +158,18 @@ func (c *Conn) awaitLeader(topic string, partitions int32) {
 	check(errors.New("no leader for " + topic))
 }
 
+// known says whether the metadata has leaders for all partitions.
+func (c *Conn) known(topic string, partitions int32) bool {
+	r := metadata(9, topic)
+	r.AllowAutoTopicCreation = false
+	resp := c.Ask(r).(*kmsg.MetadataResponse)
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != int(partitions) {
+		return false
+	}
+	return !slices.ContainsFunc(resp.Topics[0].Partitions, func(p kmsg.MetadataResponseTopicPartition) bool { return p.ErrorCode != 0 })
+}
+
+// leads says whether the leaders of all partitions answer.
 func (c *Conn) leads(topic string, partitions int32) bool {
 	r := At(10, kmsg.NewPtrListOffsetsRequest())
 	r.ReplicaID, r.TimeoutMillis = -1, 1000

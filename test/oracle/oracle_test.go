@@ -72,6 +72,7 @@ func lastBytes(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 func runSequence(n *kit.Node, s sequence) (tr *Transcript, err error) {
 	tr = newTranscript()
 	tr.ports[int64(n.Port)], tr.ports[int64(n.Controller)] = "<port>", "<controller port>"
+	tr.texts = strings.NewReplacer(n.Dir, "<folder>", fmt.Sprint(n.Port), "<port>", fmt.Sprint(n.Controller), "<controller port>")
 	session := &Session{
 		address: n.Address(), controller: fmt.Sprintf("127.0.0.1:%d", n.Controller),
 		Name: topicPrefix(s.name), out: tr,

@@ -6,6 +6,7 @@ import "slices"
 func sequences() []sequence {
 	return slices.Concat(
 		apiVersionsSequences,
+		metadataSequences,
 		produceSequences,
 		batchSequences,
 		codecSequences,
@@ -13,5 +14,7 @@ func sequences() []sequence {
 		timeSequences,
 		fetchSequences,
 		sessionSequences,
+		topicSequences,
+		clusterSequences,
 	)
 }

@@ -20,10 +20,11 @@ type Transcript struct {
 	Lines []string
 	names map[string]map[string]string // kind -> value -> name
 	ports map[int64]string             // of the server's listeners -> how they are printed
+	texts *strings.Replacer            // of the server's own texts
 }
 
 func newTranscript() *Transcript {
-	return &Transcript{names: map[string]map[string]string{}, ports: map[int64]string{}}
+	return &Transcript{names: map[string]map[string]string{}, ports: map[int64]string{}, texts: strings.NewReplacer()}
 }
 
 func (t *Transcript) printf(format string, args ...any) {
@@ -67,6 +68,7 @@ var unordered = map[string][]string{
 	"CreatePartitionsResponseTopic":                         {"Topic", "ErrorCode"},
 	"CreateTopicsResponseTopic":                             {"Topic", "ErrorCode"},
 	"DeleteTopicsResponseTopic":                             {"Topic", "ErrorCode", "TopicID"},
+	"DescribeConfigsResponseResourceConfig":                 {"Name"},
 	"DescribeProducersResponseTopic":                        {"Topic"},
 	"DescribeProducersResponseTopicPartition":               {"Partition"},
 	"DescribeProducersResponseTopicPartitionActiveProducer": {"ProducerID"},
@@ -251,8 +253,9 @@ func timeOr(n int64) string {
 
 var longNumber = regexp.MustCompile(`-?\b\d{13,19}\b`)
 
-// text names ids and times that stand inside of messages.
+// text names ids, times and the server's own texts inside of messages.
 func (t *Transcript) text(s string) string {
+	s = t.texts.Replace(s)
 	for value, name := range t.names["id"] {
 		s = strings.ReplaceAll(s, value, name)
 	}
