@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// smallFile is the size below which a range of a file is read and joined with
-	// its neighbours; larger ones go from the page cache to the socket.
-	smallFile = 16 << 10
+	// copied is the size up to which a range of a file is read and joined with its
+	// neighbours; larger ones go from the page cache to the socket. One write of
+	// warm bytes costs less than what sendfile saves: header, range and trailer
+	// would be segments of their own, of as many fragments as the file has pages.
+	copied = 64 << 10
 	// joined is the size up to which bytes in memory are copied to their
 	// neighbours instead of being a vector of their own.
-	joined    = 4 << 10
-	chunkSize = 64 << 10 // of joined bytes
-	vectors   = 64       // per write
-	batched   = 256      // answers that are taken at once
+	joined  = 4 << 10
+	vectors = 64  // per write
+	batched = 256 // answers that are taken at once
 )
 
 // outbound is what a connection's writer has taken to be written.
@@ -102,7 +103,7 @@ func (o *outbound) sendFile(t transport, p patience, pool *bufpool.Pool) (int64,
 		}
 	}
 	// No descriptor, or a transport that must see the bytes: by way of a chunk.
-	n := min(o.file.N, chunkSize)
+	n := min(o.file.N, copied)
 	if err := o.readChunk(&o.file, n, pool); err != nil {
 		return 0, err
 	}
@@ -126,7 +127,7 @@ func (o *outbound) load(pool *bufpool.Pool) error {
 	for o.next < len(o.pieces) && len(o.vecs) < vectors {
 		p := &o.pieces[o.next]
 		switch {
-		case p.File != nil && p.N >= smallFile:
+		case p.File != nil && p.N > copied:
 			o.file = *p
 			*p = Piece{}
 			o.next++
@@ -157,17 +158,19 @@ func (o *outbound) load(pool *bufpool.Pool) error {
 	return nil
 }
 
-// newChunk gets memory for the pieces that load will join.
+// newChunk gets memory for the pieces that load will join: as many as fit into
+// the buffer that the largest of them would need alone.
 func (o *outbound) newChunk(pool *bufpool.Pool) []byte {
-	need := int64(0)
-	for i := o.next; i < len(o.pieces) && need < chunkSize; i++ {
+	need, most := int64(0), int64(bufpool.Size(copied))
+	for i := o.next; i < len(o.pieces); i++ {
 		p := &o.pieces[i]
-		if p.File != nil && p.N >= smallFile {
+		if p.File == nil && len(p.Bytes) > joined {
+			continue // a vector of its own
+		}
+		if p.File != nil && p.N > copied || need+p.Size() > most {
 			break
 		}
-		if p.File != nil || len(p.Bytes) <= joined {
-			need += p.Size()
-		}
+		need += p.Size()
 	}
 	if need == 0 {
 		return nil

@@ -50,7 +50,7 @@ func giveBack(f *vfs.Shared) bool { f.Release(); return false }
 // randomPieces is a mix of memory and file ranges of all sizes, and their bytes.
 func randomPieces(r *rand.Rand, f *vfs.Shared, data []byte) (pieces []Piece, want []byte) {
 	for range r.IntN(12) {
-		n := [...]int{0, 1, 60, 4096, 4097, smallFile - 1, smallFile, 70_000, 1 << 20}[r.IntN(9)]
+		n := [...]int{0, 1, 60, 4096, 4097, copied, copied + 1, 16 << 10, 1 << 20}[r.IntN(9)]
 		off := r.IntN(len(data) - n)
 		want = append(want, data[off:off+n]...)
 		if r.IntN(3) == 0 {
@@ -220,9 +220,15 @@ func pipeline(c *client, f []byte, n, inFlight int) {
 	}
 }
 
-// TestFetchAnswerTakesFewWrites: header, range of a file, and the rest joined
-// with what follows.
+// TestFetchAnswerTakesFewWrites: a small answer leaves with one write, a large
+// one as header, range of a file, and the rest joined with what follows.
 func TestFetchAnswerTakesFewWrites(t *testing.T) {
+	for size, want := range map[int64]int64{20_000: 1, copied: 1, copied + 1: 3} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) { checkWritesOfAnswer(t, size, want) })
+	}
+}
+
+func checkWritesOfAnswer(t *testing.T, size, want int64) {
 	f, _ := dataFile(t, 1<<20)
 	var reads, writes atomic.Int64
 	s := start(t, func(_ *Conn, run []*Request) {
@@ -232,7 +238,7 @@ func TestFetchAnswerTakesFewWrites(t *testing.T) {
 			pieces = append(pieces, Piece{File: f, Off: i * 1024, N: 1024}, Piece{Bytes: make([]byte, 40)})
 		}
 		f.TryHold()
-		pieces = append(pieces, Piece{File: f, N: 20_000}, Piece{Bytes: []byte{0}})
+		pieces = append(pieces, Piece{File: f, N: size}, Piece{Bytes: []byte{0}})
 		run[0].Reply(pieces...)
 	}, func(o *Options) {
 		o.wrapTransport = func(tr transport) transport { return countedTransport{tr, &reads, &writes} }
@@ -240,12 +246,12 @@ func TestFetchAnswerTakesFewWrites(t *testing.T) {
 	c := s.dial(t)
 	for range 100 {
 		c.send(frame(1, metadata()))
-		if _, body := c.receive(); len(body) != 1+70+3*1064+20_001 {
+		if _, body := c.receive(); int64(len(body)) != 1+70+3*1064+size+1 {
 			t.Fatalf("%d bytes", len(body))
 		}
 	}
-	if n := writes.Load(); n != 300 {
-		t.Errorf("%d writes for 100 answers, want 300: the small parts, the file, the end", n)
+	if n := writes.Load(); n != 100*want {
+		t.Errorf("%d writes for 100 answers, want %d each", n, want)
 	}
 	released(t, f)
 }
