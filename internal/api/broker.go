@@ -9,6 +9,7 @@ import (
 	"barnabas/internal/controller"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
+	"barnabas/internal/metrics"
 	"barnabas/internal/producerid"
 	"barnabas/internal/replica"
 	"barnabas/internal/security"
@@ -31,6 +32,7 @@ type Options struct {
 	KRaftVersion func() int16
 	Authorizer   security.Authorizer
 	Controller   *controller.Controller
+	Errors       *metrics.Errors // counts the errors of answers; nil: they are not counted
 	Log          *slog.Logger
 
 	// Replicas and ProducerIDs are needed by Broker alone.
@@ -46,6 +48,7 @@ type Broker struct {
 	Options
 	served     *wire.Served
 	functions  [kmsg.MaxKey + 1]func(*Broker, *call)
+	errors     *errorCounter
 	autoCreate *autoCreate
 }
 
@@ -79,7 +82,7 @@ func NewBroker(o Options) *Broker {
 		keys = append(keys, key)
 		b.functions[key] = f
 	}
-	b.served = wire.NewServed(keys...)
+	b.served, b.errors = wire.NewServed(keys...), newErrorCounter(o.Errors, keys)
 	return b
 }
 
@@ -93,7 +96,7 @@ func (b *Broker) Serve(c *server.Conn, run []*server.Request) {
 		return
 	}
 	for _, r := range run {
-		b.functions[r.Header.Key](b, &call{Request: r, conn: c, authorizer: b.Authorizer})
+		b.functions[r.Header.Key](b, &call{Request: r, conn: c, authorizer: b.Authorizer, errors: b.errors})
 	}
 }
 

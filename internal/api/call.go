@@ -15,6 +15,13 @@ type call struct {
 	*server.Request
 	conn       *server.Conn
 	authorizer security.Authorizer
+	errors     *errorCounter
+}
+
+// ReplyMessage answers, and counts the errors in the answer.
+func (c *call) ReplyMessage(resp kmsg.Response) {
+	c.errors.count(c.Header.Key, resp)
+	c.Request.ReplyMessage(resp)
 }
 
 func (c *call) client() security.Client {

@@ -14,6 +14,7 @@ type Controller struct {
 	Options
 	served    *wire.Served
 	functions [kmsg.MaxKey + 1]func(*Controller, *call)
+	errors    *errorCounter
 }
 
 func controllerFunctions() map[kmsg.Key]func(*Controller, *call) {
@@ -40,7 +41,7 @@ func NewController(o Options) *Controller {
 		keys = append(keys, key)
 		c.functions[key] = f
 	}
-	c.served = wire.NewServed(keys...)
+	c.served, c.errors = wire.NewServed(keys...), newErrorCounter(o.Errors, keys)
 	return c
 }
 
@@ -50,7 +51,7 @@ func (c *Controller) Served() *wire.Served { return c.served }
 // Serve answers a run of requests of one connection.
 func (c *Controller) Serve(conn *server.Conn, run []*server.Request) {
 	for _, r := range run {
-		c.functions[r.Header.Key](c, &call{Request: r, conn: conn, authorizer: c.Authorizer})
+		c.functions[r.Header.Key](c, &call{Request: r, conn: conn, authorizer: c.Authorizer, errors: c.errors})
 	}
 }
 

@@ -20,6 +20,7 @@
 //
 //	broker.go, controller.go   the handlers and their tables
 //	call.go                    what is known of one request
+//	errors.go                  error codes of answers, counted for the metrics
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name
 package api

@@ -2,7 +2,6 @@ package api
 
 import (
 	"reflect"
-	"sync"
 
 	"barnabas/internal/kafka"
 	"barnabas/internal/metrics"
@@ -10,11 +9,33 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// countErrors counts the error codes of an answer, wherever in it they stand. Those
-// of Produce and Fetch are counted where they are made.
-func countErrors(errs *metrics.Errors, key int16, resp kmsg.Response) {
-	v := reflect.ValueOf(resp).Elem()
-	placesOf(v.Type()).count(v, func(code int16) { errs.Add(key, kafka.ErrorCode(code), 1) })
+// errorCounter counts the error codes of answers.
+type errorCounter struct {
+	errors *metrics.Errors // nil: nobody wants to know
+	places [kmsg.MaxKey + 1]*errorPlaces
+}
+
+// newErrorCounter makes a counter for the answers to requests of those keys.
+func newErrorCounter(errors *metrics.Errors, keys []kmsg.Key) *errorCounter {
+	c := &errorCounter{errors: errors}
+	for _, key := range keys {
+		c.places[key] = findPlaces(reflect.TypeOf(key.Response()).Elem())
+	}
+	return c
+}
+
+// count counts the codes of an answer, wherever in it they stand.
+func (c *errorCounter) count(key int16, resp kmsg.Response) {
+	if c.errors != nil {
+		c.places[key].count(reflect.ValueOf(resp).Elem(), func(code int16) { c.add(key, code) })
+	}
+}
+
+// add counts one code.
+func (c *errorCounter) add(key, code int16) {
+	if c.errors != nil {
+		c.errors.Add(key, kafka.ErrorCode(code), 1)
+	}
 }
 
 // errorPlaces says where in a struct error codes may stand, so that an answer with
@@ -28,18 +49,6 @@ type errorPlaces struct {
 type inside struct {
 	field  int
 	places *errorPlaces
-}
-
-// knownPlaces has the *errorPlaces of each type that was answered.
-var knownPlaces sync.Map
-
-func placesOf(t reflect.Type) *errorPlaces {
-	if p, ok := knownPlaces.Load(t); ok {
-		return p.(*errorPlaces)
-	}
-	p := findPlaces(t)
-	knownPlaces.Store(t, p)
-	return p
 }
 
 func findPlaces(t reflect.Type) *errorPlaces {

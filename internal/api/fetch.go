@@ -63,6 +63,7 @@ func (f *fetchCall) Fetched(_ *replica.Fetch, a *replica.FetchAnswer) {
 	version := request.Header.Version
 	a.Response.SetVersion(version)
 	f.adapt(&a.Response)
+	f.b.errors.count(request.Header.Key, &a.Response)
 	var records []server.Piece
 	if len(a.Records) > 0 {
 		records = make([]server.Piece, len(a.Records))

@@ -133,6 +133,9 @@ var errRefused = errors.New("a produce request with acks=0 failed")
 // Answered sends the answer, if the client wants one.
 func (p *produceCall) Answered(*replica.Produce) {
 	request := p.request
+	for i := range p.Appends {
+		p.b.errors.add(request.Header.Key, p.Appends[i].Out.ErrorCode)
+	}
 	if p.Acks == replica.AcksNone {
 		err := p.firstError()
 		p.release()

@@ -117,7 +117,7 @@ func (n *Node) listen() error {
 	o := api.Options{
 		NodeID: c.Node.ID, ClusterID: n.dirs.clusterID, Config: c, Effective: n.effective.Load, Image: n.Image,
 		KRaftVersion: n.kraftVersion, Authorizer: security.AllowAll{}, Controller: n.controller, Log: n.log.With("part", "api"),
-		Replicas: n.replicas, ProducerIDs: n.producerIDs,
+		Replicas: n.replicas, ProducerIDs: n.producerIDs, Errors: n.meters.errors,
 		Ports: func(name string) int { return int(n.server.Addr(name).Port()) },
 	}
 	clients, controllers := api.NewBroker(o), api.NewController(o)
