@@ -19,6 +19,7 @@ const (
 	joined  = 4 << 10
 	vectors = 64  // per write
 	batched = 256 // answers that are taken at once
+	kept    = 64  // pieces that there is memory for between batches, until the connection sleeps
 )
 
 // outbound is what a connection's writer has taken to be written.
@@ -239,11 +240,14 @@ func (o *outbound) reset() (bytes int64) {
 	clear(o.requests)
 	clear(o.pieces)
 	o.requests, o.pieces, o.next, o.bytes = o.requests[:0], o.pieces[:0], 0, 0
-	if cap(o.pieces) > 8 { // an idle connection keeps little
-		o.requests, o.pieces = nil, nil
+	if cap(o.pieces) > kept {
+		o.shrink()
 	}
 	return bytes
 }
+
+// shrink gives up the memory of an empty one.
+func (o *outbound) shrink() { o.requests, o.pieces = nil, nil }
 
 // drop forgets everything that has not left.
 func (o *outbound) drop() {

@@ -29,6 +29,7 @@ func (c *Conn) trySleep() bool {
 		c.mu.Unlock()
 		return false
 	}
+	c.out.shrink() // nobody writes
 	c.asleep, c.parked = true, true
 	c.mu.Unlock()
 	// From here on the connection may be woken or closed by others.
