@@ -12,8 +12,29 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// requestOverhead is charged for each request beside what Measure says.
-const requestOverhead = 512
+// What is charged for a request beside what decoding it allocates: its own state,
+// and, for each element of its arrays, a share of the answer and of what a handler
+// notes while it works (a partition of a Produce request takes the most, some 300
+// bytes with what appending to lists leaves behind).
+const (
+	requestOverhead = 512
+	elementOverhead = 256
+)
+
+// A request may cost more than the budget, for it is served alone then. But a
+// frame that costs many times its size as well is no request that somebody needs:
+// 100 MiB of empty elements or unknown tags would be ten gigabytes. Apache Kafka
+// answers a Metadata request of 1,000,000 names, which costs 330 MB; a fetch of
+// 200,000 partitions costs 70.
+const (
+	fairCost   = 512 << 20
+	fairFactor = 8
+)
+
+// tooCostly says so of a charge for a frame of that size.
+func tooCostly(charge int64, size int, budget int64) bool {
+	return charge > max(budget, fairCost) && charge > fairFactor*int64(size)
+}
 
 // errShort is returned by parse when the memory for a request is not there now.
 var errShort = errors.New("memory is short")
@@ -132,9 +153,12 @@ func (c *Conn) parseWith(frame []byte, take func(int64) bool) (*Request, error) 
 		return nil, err
 	}
 	r := &Request{Header: h, API: api, Arrived: c.in.arrived, Size: len(frame), conn: c, drain: c.drain}
-	r.charge = m.Memory + requestOverhead
+	r.charge = m.Memory + requestOverhead + m.Elements*elementOverhead
 	if m.Aliases && !api.Batch {
 		r.charge += int64(len(body))
+	}
+	if tooCostly(r.charge, len(frame), c.listener.options.Budget.Limit()) {
+		return nil, fmt.Errorf("%w: %s of %d bytes would take %d bytes of memory", wire.ErrTooMany, api.Name, len(frame), r.charge)
 	}
 	if !take(r.charge) {
 		return nil, errShort

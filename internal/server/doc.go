@@ -31,10 +31,11 @@
 // 64 KiB first, then doubling (or at once what the connection's last frame
 // needed). A connection without bytes holds no buffer, one that waits for the
 // rest of a frame holds at most four times the bytes it has. Buffers and what
-// decoding allocates (wire.Measure) are charged to the listener's budget. A
-// connection that is first in line for memory may go over the limit, one at a
-// time, so a request larger than the budget is served; if it stalls as long as
-// it has that privilege, it is closed.
+// decoding and answering allocate (wire.Measure) are charged to the listener's
+// budget. A connection that is first in line for memory may go over the limit, one
+// at a time, so a request larger than the budget is served; if it stalls as long
+// as it has that privilege, it is closed. A request that would take more than the
+// budget and many times its own size is refused.
 //
 // The bytes of a Produce request live in a pooled buffer that is given back at
 // Ordered or Reply, whichever comes first: its Msg must not be touched after

@@ -59,6 +59,53 @@ func TestFramesThatCloseTheConnection(t *testing.T) {
 	eventually(t, "a line", func() bool { return strings.Contains(large.log.String(), "1000001 in partitionIndexes") })
 }
 
+// TestFrameThatCostsFarMoreThanItsSizeIsRefused: no array and no section of tags is
+// too large, but decoding 12 MB would take 720.
+func TestFrameThatCostsFarMoreThanItsSizeIsRefused(t *testing.T) {
+	hostile := func(topics int) []byte {
+		m := kmsg.NewPtrMetadataRequest()
+		m.Version = 12
+		for range topics {
+			topic := kmsg.NewMetadataRequestTopic()
+			for tag := range uint32(10_000) {
+				topic.UnknownTags.Set(100+tag, nil)
+			}
+			m.Topics = append(m.Topics, topic)
+		}
+		return frame(1, m)
+	}
+	s := start(t, echoAll, nil)
+	before := heapInUse()
+	c, bytes := s.dial(t), hostile(400)
+	go func() { _, _ = c.Write(bytes) }()
+	c.closed()
+	eventually(t, "a line", func() bool { return strings.Contains(s.log.String(), "bytes of memory") })
+	if used := heapInUse() - before; used > 200<<20 {
+		t.Errorf("it took %d MiB", used>>20)
+	}
+	c = s.dial(t)
+	c.send(hostile(2))
+	if id, _ := c.receive(); id != 1 {
+		t.Errorf("a smaller one got answer %d", id)
+	}
+	for _, c := range []struct {
+		charge int64
+		size   int
+		budget int64
+		want   bool
+	}{
+		{90 << 20, 1 << 20, 256 << 20, false}, // fits the budget
+		{90 << 20, 1 << 20, 16 << 20, false},  // served alone
+		{600 << 20, 1 << 20, 256 << 20, true},
+		{600 << 20, 1 << 20, 700 << 20, false},
+		{600 << 20, 100 << 20, 16 << 20, false}, // large, but so is the frame
+	} {
+		if got := tooCostly(c.charge, c.size, c.budget); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // TestBadFrameInARunLetsTheOthersBeServed: a run ends before it.
 func TestBadFrameInARunLetsTheOthersBeServed(t *testing.T) {
 	s := start(t, echoAll, nil)

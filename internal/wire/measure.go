@@ -16,6 +16,9 @@ type Measured struct {
 	// Memory is what decoding will allocate, in bytes; it may be more than that,
 	// never less.
 	Memory int64
+	// Elements is how many elements all arrays have. Each is answered, so what
+	// serving a request takes follows this number.
+	Elements int64
 	// Aliases says that the decoded form will share memory with the body.
 	Aliases bool
 }
@@ -36,7 +39,7 @@ func (s *Served) Measure(h *RequestHeader, body []byte) (Measured, error) {
 	if sc.err != nil {
 		return Measured{}, fmt.Errorf("%s %d: %w", e.Name, h.Version, sc.err)
 	}
-	return Measured{Memory: sc.memory, Aliases: sc.aliases}, nil
+	return Measured{Memory: sc.memory, Elements: sc.elements, Aliases: sc.aliases}, nil
 }
 
 // scanner reads a body. After an error all reads give nothing.
@@ -45,6 +48,7 @@ type scanner struct {
 	version  int16
 	flexible bool
 	memory   int64
+	elements int64
 	aliases  bool
 	err      error
 }
@@ -148,7 +152,7 @@ func (s *scanner) value(f *field) {
 		s.aliases = s.aliases || n > 0
 		s.skip(n, f.name)
 	case array:
-		s.elements(f, n)
+		s.array(f, n)
 	}
 }
 
@@ -173,8 +177,8 @@ func (s *scanner) nested(f *field) {
 	s.structure(f.fields)
 }
 
-// elements reads n elements of an array.
-func (s *scanner) elements(f *field, n int) {
+// array reads n elements of an array.
+func (s *scanner) array(f *field, n int) {
 	switch {
 	case n > MaxElements:
 		s.fail(ErrTooMany, "%d in %s, %d are allowed", n, f.name, MaxElements)
@@ -184,6 +188,7 @@ func (s *scanner) elements(f *field, n int) {
 		return
 	}
 	s.memory += allocated(int64(n) * f.elem.memory)
+	s.elements += int64(n)
 	if f.elem.kind == fixed {
 		s.skip(n*f.elem.size, f.name)
 		return
