@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -119,6 +120,39 @@ func TestFencingABrokerOfManyPartitions(t *testing.T) {
 
 // TestManyClientsAtOnce: requests, heartbeats and commits from many goroutines,
 // while leaderships come and go; every request is answered once.
+// A folder that cannot be made would take the log directory of its broker offline.
+func TestPartitionsWithoutAPossibleFolderAreRefused(t *testing.T) {
+	cl := largeCluster(t, 0)
+	b := image.NewBuilder(cl.image())
+	name, topic := strings.Repeat("n", kafka.MaxTopicNameLength), kafka.UUID{9}
+	replicas := []kafka.BrokerID{1}
+	records := []metarec.Message{&metarec.TopicRecord{Name: name, TopicID: topic}}
+	for p := range 99_999 {
+		records = append(records, &metarec.PartitionRecord{TopicID: topic, PartitionID: int32(p), Replicas: replicas, Isr: replicas, Leader: 1, Directories: []kafka.UUID{id("d1")}})
+	}
+	for _, m := range records {
+		if err := b.Replay(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	img, _ := b.Build(image.Position{Offset: 99})
+	cl.stream = image.NewStream(img)
+	cl.lead()
+	defer cl.c.Close()
+	grow := func(count int32) (answer kafka.ErrorCode) {
+		r := kmsg.NewPtrCreatePartitionsRequest()
+		r.Topics = []kmsg.CreatePartitionsRequestTopic{{Topic: name, Count: count}}
+		cl.c.CreatePartitions(Context{}, r, func(r *kmsg.CreatePartitionsResponse) { answer = kafka.ErrorCode(r.Topics[0].ErrorCode) })
+		return answer
+	}
+	if code := grow(100_000); code != kafka.ErrNone {
+		t.Errorf("the last possible partition: %v", code)
+	}
+	if code := grow(100_001); code != kafka.ErrInvalidPartitions {
+		t.Errorf("one more: %v", code)
+	}
+}
+
 func TestManyClientsAtOnce(t *testing.T) {
 	l := &asyncLog{commits: make(chan kafka.Offset, 1<<16)}
 	cl := newCluster(t)

@@ -133,6 +133,9 @@ func (a *active) createTopic(ctx *Context, t *kmsg.CreateTopicsRequestTopic) ([]
 		return nil, row, refused
 	}
 	replicas, refused := a.replicasOf(t)
+	if refused == nil {
+		refused = checkFolders(t.Topic, len(replicas))
+	}
 	if refused != nil {
 		return nil, row, refused
 	}
@@ -166,6 +169,20 @@ func (a *active) checkNewName(name string) *refusal {
 	}
 	if err := kafka.CheckTopicName(name); err != nil {
 		return refuse(kafka.ErrInvalidTopicException, "%s", err)
+	}
+	return nil
+}
+
+// maxFolderName is the longest name of a file that file systems take, in bytes.
+const maxFolderName = 255
+
+// checkFolders refuses partitions whose folder could not be made: the longest topic
+// names leave room for five digits. (Apache Kafka creates the topic, and a broker
+// that fails to make the folder takes its log directory offline.)
+func checkFolders(topic string, partitions int) *refusal {
+	last := kafka.TopicPartition{Topic: topic, Partition: int32(partitions - 1)}
+	if n := len(last.String()); n > maxFolderName {
+		return refuse(kafka.ErrInvalidPartitions, "Partition %d would need a folder with a name of %d bytes; %d are possible.", last.Partition, n, maxFolderName)
 	}
 	return nil
 }

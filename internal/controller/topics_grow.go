@@ -112,6 +112,9 @@ func (a *active) growTopic(t *kmsg.CreatePartitionsRequestTopic) ([]metarec.Mess
 		return nil, refuse(kafka.ErrInvalidReplicaAssignment, "Attempted to add %d additional partition(s), but only %d assignment(s) were specified.", additional, len(t.Assignment))
 	}
 	lists, refused := a.moreReplicas(t, topic, additional)
+	if refused == nil {
+		refused = checkFolders(t.Topic, int(t.Count))
+	}
 	if refused != nil {
 		return nil, refused
 	}
