@@ -43,6 +43,7 @@
 //	check.go value.go           rules for values; text to value and back, as Java does
 //	source.go provider.go       settings with their origin; config providers
 //	load.go layers.go           the sources put together; the dynamic layer
+//	effect.go                   settings that have no effect
 //	broker.go fill.go           the typed node; tags to fields
 //	build.go network.go listener.go numbers.go
 //	                            fields and rules that span several keys

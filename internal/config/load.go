@@ -148,8 +148,10 @@ func (s settings) warnings() []Warning {
 		case nested:
 		case k == nil:
 			out = append(out, Warning{s[name].origin.String(), name, "is not a known key and has no effect"})
-		case k.Status != Honoured && !k.Status.Refused():
-			out = append(out, Warning{s[name].origin.String(), name, "has no effect: " + k.Status.Reason()})
+		default:
+			if why := k.withoutEffect(s[name].value); why != "" {
+				out = append(out, Warning{s[name].origin.String(), name, why})
+			}
 		}
 	}
 	return out

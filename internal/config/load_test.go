@@ -183,7 +183,7 @@ server.properties:26: log.roll.ms must be greater than or equal to 1`
 }
 
 func TestEveryKeyWithoutEffectIsNamedOnce(t *testing.T) {
-	file := writeFile(t, "server.properties", shipped+"no.such.key=1\ngroup.max.size=5\nconfig.providers.x.class=y\nlistener.name.plaintext.num.io.threads=4\n")
+	file := writeFile(t, "server.properties", shipped+"no.such.key=1\ngroup.max.size=5\nconfig.providers.x.class=y\nlistener.name.plaintext.num.io.threads=4\nlog.cleanup.policy=delete,compact\n")
 	_, warnings := mustLoad(t, Options{File: file})
 	var got []string
 	for _, w := range warnings {
@@ -192,6 +192,7 @@ func TestEveryKeyWithoutEffectIsNamedOnce(t *testing.T) {
 	want := []string{
 		"server.properties:27: group.max.size: has no effect: consumer groups are not part of this release",
 		"server.properties:29: listener.name.plaintext.num.io.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",
+		"server.properties:30: log.cleanup.policy: compact has no effect but on what producers may send: log compaction is not part of this release",
 		"server.properties:25: log.retention.check.interval.ms: has no effect: deletion of old records is not part of this release: everything is kept",
 		"server.properties:23: log.retention.hours: has no effect: deletion of old records is not part of this release: everything is kept",
 		"server.properties:26: no.such.key: is not a known key and has no effect",
@@ -278,5 +279,23 @@ func TestJavaDouble(t *testing.T) {
 		if got := javaDouble(f); got != want {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
+	}
+}
+
+func TestSettingsOfTopicsWithoutEffectAreNamed(t *testing.T) {
+	var got []string
+	for _, w := range TopicWithoutEffect(map[string]string{"retention.ms": "1", "segment.bytes": "1048576", "cleanup.policy": "compact", "no.such.key": "1", "min.compaction.lag.ms": "1"}) {
+		got = append(got, w.Key+" "+w.Text)
+	}
+	want := []string{
+		"cleanup.policy compact has no effect but on what producers may send: log compaction is not part of this release",
+		"min.compaction.lag.ms has no effect: log compaction is not part of this release",
+		"retention.ms has no effect: deletion of old records is not part of this release: everything is kept",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	if w := TopicWithoutEffect(map[string]string{"cleanup.policy": "delete"}); w != nil {
+		t.Errorf("%v", w)
 	}
 }

@@ -244,6 +244,25 @@ func TestConfigurationTakesEffect(t *testing.T) {
 	})
 }
 
+func TestTopicSettingsWithoutEffectAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("a", 1)
+		n.create("b", 1)
+		n.start()
+		defer n.close()
+		for _, topic := range []string{"a", "b"} {
+			week := "604800000"
+			c := metarec.NewConfigRecord()
+			c.ResourceType, c.ResourceName, c.Name, c.Value = int8(image.TopicResource), topic, "retention.ms", &week
+			n.replay(c)
+		}
+		if log := n.logs.String(); strings.Count(log, "key=retention.ms") != 1 || !strings.Contains(log, "first_topic=a") {
+			t.Fatal(log)
+		}
+	})
+}
+
 func TestCleanShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, oneDisk())
