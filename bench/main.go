@@ -24,6 +24,7 @@ type flags struct {
 	profile string
 	binary  string
 	against string
+	tuned   bool
 	list    bool
 }
 
@@ -37,6 +38,7 @@ func main() {
 	flag.StringVar(&f.profile, "profile", "", "folder for CPU profiles of Barnabas under each load, taken after the measurement")
 	flag.StringVar(&f.binary, "binary", "", "the Barnabas to run (default: built from the tree)")
 	flag.StringVar(&f.against, "against", "", "another build of Barnabas to run in Apache Kafka's place")
+	flag.BoolVar(&f.tuned, "tuned", false, "give Apache Kafka socket buffers of the kernel's choice and as many threads as there are processors here")
 	flag.BoolVar(&f.list, "list", false, "list the workloads")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

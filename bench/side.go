@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"syscall"
@@ -18,12 +19,21 @@ import (
 var startScript = []string{"-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20",
 	"-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent"}
 
+// tuned is what fits a small machine better than Apache's defaults: buffers that
+// the kernel sizes, and no more threads than can run.
+func tuned() []string {
+	n := runtime.NumCPU()
+	return []string{"socket.send.buffer.bytes=-1", "socket.receive.buffer.bytes=-1",
+		fmt.Sprintf("num.network.threads=%d", n), fmt.Sprintf("num.io.threads=%d", n)}
+}
+
 // side is one of the two servers.
 type side struct {
 	flags
 	name     string
 	server   kit.Server
 	ours     bool
+	settings []string  // properties beside the kit's
 	root     string    // nodes are folders in here
 	template string    // log directory of a node that was formatted and never started
 	nodes    int       // how many were made
@@ -76,6 +86,9 @@ func rival(root string, f flags) (*side, error) {
 	}
 	apache.Heap, apache.JVM = "1g", startScript
 	s.name, s.server = "Apache", apache
+	if f.tuned {
+		s.name, s.settings = "Apache, tuned", tuned()
+	}
 	return s, nil
 }
 
@@ -101,7 +114,7 @@ func (s *side) runGroup(ctx context.Context, group []workload, pair int) ([]outc
 // prepare is a stopped node with a fresh folder that isn't formatted.
 func (s *side) prepare() (*kit.Node, error) {
 	s.nodes++
-	n, err := kit.PrepareNode(s.server, filepath.Join(s.root, strconv.Itoa(s.nodes)))
+	n, err := kit.PrepareNode(s.server, filepath.Join(s.root, strconv.Itoa(s.nodes)), s.settings...)
 	if err != nil {
 		return nil, err
 	}
