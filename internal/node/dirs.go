@@ -25,7 +25,7 @@ const gateSlots = 64
 // directory is a log directory of this node, locked.
 type directory struct {
 	path string
-	fs   *vfs.OS
+	fs   vfs.FS
 	lock *logdir.Lock
 	meta logdir.Meta
 }
@@ -34,12 +34,16 @@ type directory struct {
 type directories struct {
 	all       []*directory
 	clusterID string
+	newFS     func() vfs.FS
 }
+
+// ownFS is the file system of one log directory, with a gate of its own.
+func ownFS() vfs.FS { return vfs.NewOS(vfs.NewGate(gateSlots)) }
 
 // openDirectories locks the node's directories and reads whose they are. With
 // format set, a node that was never formatted is.
-func openDirectories(c *config.Broker, format bool, log *slog.Logger) (_ *directories, err error) {
-	d := &directories{}
+func openDirectories(c *config.Broker, format bool, newFS func() vfs.FS, log *slog.Logger) (_ *directories, err error) {
+	d := &directories{newFS: newFS}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.release(false))
@@ -76,7 +80,7 @@ func dirPaths(c *config.Broker) []string {
 }
 
 func (d *directories) lock(path string, create bool) error {
-	dir := &directory{path: path, fs: vfs.NewOS(vfs.NewGate(gateSlots))}
+	dir := &directory{path: path, fs: d.newFS()}
 	if _, err := dir.fs.Stat(path); errors.Is(err, fs.ErrNotExist) && create {
 		if err := dir.fs.MkdirAll(path); err != nil {
 			return fmt.Errorf("log directory %s: %w", path, err)
@@ -183,7 +187,7 @@ func (d *directories) format(c *config.Broker, log *slog.Logger) error {
 		return err
 	}
 	o := quorum.FormatOptions{
-		FS: vfs.NewOS(vfs.NewGate(gateSlots)), ClusterID: cluster, IgnoreFormatted: true, NodeID: c.Node.ID,
+		FS: ownFS(), ClusterID: cluster, IgnoreFormatted: true, NodeID: c.Node.ID,
 		LogDirs: c.Node.LogDirs, MetadataDir: c.Node.MetadataLogDir, Controller: true,
 		Levels: quorum.ServedLevels(kafka.LatestMetadataVersion), Now: time.Now, Random: rand.Reader,
 	}

@@ -13,6 +13,7 @@ import (
 
 	"barnabas/internal/admin"
 	"barnabas/internal/base/clock"
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/base/wheel"
 	"barnabas/internal/config"
 	"barnabas/internal/controller"
@@ -35,6 +36,8 @@ type Options struct {
 	Log        *slog.Logger
 	// Level is the level of Log's handler, which the admin listener can change.
 	Level *slog.LevelVar
+
+	newFS func() vfs.FS // for tests; nil is ownFS
 }
 
 // Node is a running node.
@@ -86,7 +89,10 @@ func Start(o Options) (*Node, error) {
 	if n.incarnation, err = kafka.RandomUUID(rand.Reader); err != nil {
 		return nil, err
 	}
-	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.Log); err != nil {
+	if o.newFS == nil {
+		o.newFS = ownFS
+	}
+	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.newFS, o.Log); err != nil {
 		return nil, err
 	}
 	if err := n.listenAdmin(o.Level); err != nil {
