@@ -38,7 +38,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			}
 		})
 	}
-	writeALot(t, log, rand.New(rand.NewPCG(7, 7)), func() bool { return reads.Load() > 20_000 })
+	writeALot(t, log, rand.New(rand.NewPCG(7, 7)), func() bool { return reads.Load() > 5000 })
 	done.Store(true)
 	readers.Wait()
 	must(t, log.Close())

@@ -216,4 +216,3 @@ func (l *Log) Abandon() {
 		l.failed = ErrClosed
 	}
 }
-

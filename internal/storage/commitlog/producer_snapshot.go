@@ -49,9 +49,9 @@ func (ps *producers) encodeSnapshot() []byte {
 	return b
 }
 
-// javaOrder lists the producers by the bucket that HashMap<Long, …> puts them in.
-// The table doubles when it is three quarters full and never shrinks. Producers
-// of one bucket come by id, where Java has them in the order of arrival.
+// javaOrder lists the producers by the bucket that HashMap<Long, …> puts them in,
+// and in a bucket by arrival, which is the order of the list. The table doubles
+// when it is three quarters full and never shrinks.
 func (ps *producers) javaOrder() []int32 {
 	order := make([]int32, len(ps.list))
 	for i := range order {
@@ -65,9 +65,8 @@ func (ps *producers) javaOrder() []int32 {
 		h := uint32(id) ^ uint32(id>>32)
 		return (h ^ h>>16) & (buckets - 1)
 	}
-	slices.SortFunc(order, func(x, y int32) int {
-		a, b := ps.list[x].id, ps.list[y].id
-		return cmp.Or(cmp.Compare(bucket(a), bucket(b)), cmp.Compare(a, b))
+	slices.SortStableFunc(order, func(x, y int32) int {
+		return cmp.Compare(bucket(ps.list[x].id), bucket(ps.list[y].id))
 	})
 	return order
 }

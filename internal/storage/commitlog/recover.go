@@ -86,7 +86,8 @@ func (ld *loader) recoverFrom(i int) error {
 			return err
 		}
 		ld.report.SegmentsRecovered++
-		ld.advance(func(p *Progress) { p.SegmentsDone++ })
+		ld.progress.SegmentsDone++
+		ld.tellProgress()
 		if err := ld.takeSnapshot(synced); err != nil {
 			return err
 		}
@@ -100,8 +101,7 @@ func (ld *loader) recoverFrom(i int) error {
 	return nil
 }
 
-func (ld *loader) advance(change func(*Progress)) {
-	change(&ld.progress)
+func (ld *loader) tellProgress() {
 	if ld.o.Progress != nil {
 		ld.o.Progress(ld.progress)
 	}
@@ -203,37 +203,42 @@ func (ld *loader) finishRecovered(i int, r *recovered, cut *Cut, end kafka.Offse
 
 // scan reads the segment to its end, or to bytes that end the log.
 func (ld *loader) scan(i int, v *verifier, r *recovered) (*Cut, error) {
-	s := ld.segments[i]
 	for {
-		before := v.pos
 		h, marker, err := v.batch()
-		var bad *badBytes
-		switch {
-		case err == io.EOF:
-			return nil, nil
-		case errors.As(err, &bad):
-			resume, cut, err := ld.judge(i, v, bad)
-			if err != nil || cut != nil || resume < 0 {
-				return cut, err
-			}
-			v.pos = resume
-			r.act.size = resume
-			r.act.sinceIndex = maxSegmentBytes // readers must be able to start behind the hole
+		if err == nil {
+			ld.learn(i, r, &h, marker)
 			continue
-		case err != nil:
+		}
+		bad := asBadBytes(err)
+		if bad == nil {
+			if err == io.EOF {
+				err = nil
+			}
 			return nil, err
 		}
-		ld.report.BytesScanned += v.pos - before
-		ld.advance(func(p *Progress) { p.BytesDone += v.pos - before })
-		r.act.grow(ld.o.Config, s.base, factsOfHeader(&h))
-		if h.Magic >= record.MagicV2 && h.LeaderEpoch > ld.epochs.latest() {
-			if next, changed := ld.epochs.assign(h.LeaderEpoch, h.BaseOffset); changed {
-				ld.epochs, ld.epochsDirty = next, true
-			}
+		resume, cut, err := ld.judge(i, v, bad)
+		if err != nil || cut != nil || resume < 0 {
+			return cut, err
 		}
-		if aborted := ld.producers.replicate(&h, marker); aborted != nil {
-			r.aborted = aborted.appendTo(r.aborted)
+		v.pos = resume
+		r.act.size = resume
+		r.act.sinceIndex = maxSegmentBytes // readers must be able to start behind the hole
+	}
+}
+
+// learn takes over what a good batch says.
+func (ld *loader) learn(i int, r *recovered, h *record.Header, marker *record.EndTxnMarker) {
+	ld.report.BytesScanned += int64(h.Size)
+	ld.progress.BytesDone += int64(h.Size)
+	ld.tellProgress()
+	r.act.grow(ld.o.Config, ld.segments[i].base, factsOfHeader(h))
+	if h.Magic >= record.MagicV2 && h.LeaderEpoch > ld.epochs.latest() {
+		if next, changed := ld.epochs.assign(h.LeaderEpoch, h.BaseOffset); changed {
+			ld.epochs, ld.epochsDirty = next, true
 		}
+	}
+	if aborted := ld.producers.replicate(h, marker); aborted != nil {
+		r.aborted = aborted.appendTo(r.aborted)
 	}
 }
 

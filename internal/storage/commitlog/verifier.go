@@ -212,7 +212,13 @@ func (v *verifier) plausible(pos int64, h *record.Header) bool {
 		h.LastOffset()-v.base <= maxRelativeOffset && h.Count >= 0
 }
 
+// asBadBytes returns err if it says that bytes are bad, and nil if it is one of the
+// disk.
+func asBadBytes(err error) *badBytes {
+	bad, _ := err.(*badBytes)
+	return bad
+}
+
 func isBadBytes(err error) bool {
-	var bad *badBytes
-	return errors.As(err, &bad)
+	return asBadBytes(err) != nil
 }
