@@ -110,7 +110,9 @@ func TestRequestsOfAllConnectionsAreSummed(t *testing.T) {
 		})
 	}
 	all.Wait()
-	page := scrape(t, func(s *Scrape) { requests.Collect(s, func(key int16) string { return []string{"Produce", "Fetch", "", ""}[key] }) })
+	page := scrape(t, func(s *Scrape) {
+		requests.Collect(s, func(key int16) string { return []string{"Produce", "Fetch", "", ""}[key] })
+	})
 	wantLines(t, page,
 		`kafka_network_requestmetrics_totaltime_seconds_count{request="Fetch"} 50000`,
 		`kafka_network_requestmetrics_requestqueuetime_seconds_bucket{request="Fetch",le="2.5e-05"} 50000`,
