@@ -91,6 +91,10 @@ func (c *Controller) alterPartition(call *call) {
 	req := call.Msg.(*kmsg.AlterPartitionRequest)
 	refused := kmsg.NewPtrAlterPartitionResponse()
 	if clusterAction(call, refused, func(code int16) { refused.ErrorCode = code }) {
+		if len(req.Topics) == 0 { // nothing is asked, whoever asks
+			call.ReplyMessage(kmsg.NewPtrAlterPartitionResponse())
+			return
+		}
 		c.Options.Controller.AlterPartition(call.context(), req,
 			func(resp *kmsg.AlterPartitionResponse) { call.ReplyMessage(resp) })
 	}

@@ -60,21 +60,29 @@ func (c *Controller) describeCluster(call *call) {
 }
 
 // beginDescribeCluster checks what both kinds check; ok is false if the answer is
-// complete.
+// complete. A refusal says nothing of its own endpoint type. Version 0 has no
+// field for one and means brokers.
 func (o *Options) beginDescribeCluster(c *call, req *kmsg.DescribeClusterRequest, own int8) (resp *kmsg.DescribeClusterResponse, ok bool) {
 	resp = kmsg.NewPtrDescribeClusterResponse()
-	resp.EndpointType = own
 	resp.ControllerID = -1
 	resp.ClusterAuthorizedOperations = noOperations
-	if req.Version >= 1 && req.EndpointType != own {
+	wanted := req.EndpointType
+	if req.Version == 0 {
+		wanted = endpointBroker
+	}
+	if wanted != own {
 		code, text := kafka.ErrMismatchedEndpointType, fmt.Sprintf("The request was sent to an endpoint of type %s, but we wanted an endpoint of type %s",
-			endpointName(own), endpointName(req.EndpointType))
-		if req.EndpointType != endpointBroker && req.EndpointType != endpointController {
-			code, text = kafka.ErrUnsupportedEndpointType, fmt.Sprintf("Unsupported endpoint type %d", req.EndpointType)
+			endpointName(own), endpointName(wanted))
+		switch {
+		case wanted != endpointBroker && wanted != endpointController:
+			code, text = kafka.ErrUnsupportedEndpointType, fmt.Sprintf("Unsupported endpoint type %d", wanted)
+		case req.Version == 0:
+			code = kafka.ErrInvalidRequest // a client of this version does not know the other
 		}
 		resp.ErrorCode, resp.ErrorMessage = int16(code), &text
 		return resp, false
 	}
+	resp.EndpointType = own
 	resp.ClusterID = o.ClusterID
 	if req.IncludeClusterAuthorizedOperations {
 		resp.ClusterAuthorizedOperations = 0

@@ -33,7 +33,7 @@ func (c *Controller) AllocateProducerIDs(ctx Context, req *kmsg.AllocateProducer
 		},
 		refuse: func(r refusal) {
 			answer.ErrorCode = int16(r.code)
-			answer.ProducerIDStart, answer.ProducerIDLen = int64(kafka.NoProducerID), 0
+			answer.ProducerIDStart, answer.ProducerIDLen = 0, 0
 			done(answer)
 		},
 	})
