@@ -16,5 +16,7 @@ func sequences() []sequence {
 		sessionSequences,
 		topicSequences,
 		clusterSequences,
+		protocolSequences,
+		controllerSequences,
 	)
 }
