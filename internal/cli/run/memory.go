@@ -27,8 +27,8 @@ const (
 	minPercent = 100 // Go's own: a heap may double
 	maxPercent = 400 // Go's smallest heap, 4 MiB at 100 %, is 16 MiB then
 
-	quietCheck = 10 * time.Second
-	quietBytes = 4 << 20 // allocated in quietCheck by a node that is quiet
+	quietCheck = 4 * time.Second
+	quietBytes = 2 << 20 // allocated in quietCheck by a node that is quiet
 	worthwhile = 8 << 20 // that can be given back
 )
 
