@@ -52,6 +52,10 @@ var toolCases = []toolCase{
 	{tool: "topics", args: ""},
 	{tool: "topics", args: "--create"},
 	{tool: "topics", args: "--nosuchflag"},
+	{tool: "topics", args: "-nosuchflag"},
+	{tool: "topics", args: "--creat --topic x"},
+	{tool: "topics", args: "--list --topic"},
+	{tool: "topics", args: "--list=x --version"},
 	{tool: "topics", args: "--version"},
 	{tool: "console-producer", args: "--topic tool-{n}", input: "one\ntwo\n\nthree\n", numbered: true},
 	{tool: "console-producer", args: "--topic tool-{n} --reader-property parse.key=true --reader-property key.separator=:", input: "k1:v1\nk2:v2\n", numbered: true},
@@ -59,6 +63,8 @@ var toolCases = []toolCase{
 	{tool: "console-producer", args: "--topic tool-{n} --reader-property parse.key=true --reader-property parse.headers=true --reader-property null.marker=NULL", input: "h1:a,h2:b\tk\tv\nNULL\tNULL\tNULL\n", numbered: true},
 	{tool: "console-producer", args: "--topic tool-{n} --property parse.key=false --producer-property linger.ms=1 --sync", input: "x\n", numbered: true},
 	{tool: "console-producer", args: "--reader-property parse.key=true"},
+	{tool: "console-producer", args: "--topic a --topic b"},
+	{tool: "console-producer", args: "--nosuchflag"},
 	{tool: "console-consumer", args: "--topic tool-ra-1 --partition 0 --offset earliest --timeout-ms 2000"},
 	{tool: "console-consumer", args: "--topic tool-1 --partition 1 --offset earliest --timeout-ms 2000 --formatter-property print.key=true --formatter-property print.headers=true --formatter-property print.partition=true --formatter-property print.offset=true --formatter-property print.epoch=true --formatter-property print.delivery=true --formatter-property null.literal=NIL"},
 	{tool: "console-consumer", args: "--topic tool-1 --partition 1 --offset 1 --max-messages 1"},
@@ -71,6 +77,8 @@ var toolCases = []toolCase{
 	{tool: "get-offsets", args: "--topic tool-1 --time 99999999999999"},
 	{tool: "get-offsets", args: "--topic tool-1 --time abc"},
 	{tool: "get-offsets", args: "--topic tool-1 --time latest-tiered"},
+	{tool: "get-offsets", args: "--topic a --topic b"},
+	{tool: "get-offsets", args: "--tim latest"},
 }
 
 // TestToolsPrintWhatApachesPrint runs both tools against the same Apache Kafka

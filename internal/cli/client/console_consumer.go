@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 
 	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
-	"barnabas/internal/config/properties"
 )
 
 func consoleConsumerOptions() *options.Set {
@@ -26,7 +24,7 @@ func consoleConsumerOptions() *options.Set {
 		options.Option{Name: "include", Argument: options.Required, Value: "regular expression", Help: "The topics to read."},
 		options.Option{Name: "partition", Argument: options.Required, Value: "partition", Help: "The partition to read."},
 		options.Option{Name: "offset", Argument: options.Required, Value: "consume offset", Default: "latest", Help: "With --partition: a number, earliest or latest."},
-		options.Option{Name: "group", Argument: options.Required, Value: "consumer group id", Help: "Not supported by this release: consumer groups come later."},
+		options.Option{Name: "group", Argument: options.Required, Value: "consumer group id", Help: "Not supported by this release."},
 		options.Option{Name: "from-beginning", Help: "Read from the earliest record on."},
 		options.Option{Name: "max-messages", Argument: options.Required, Value: "num_messages", Help: "Stop after so many records."},
 		options.Option{Name: "timeout-ms", Argument: options.Required, Value: "timeout_ms", Help: "Stop when no record came for so long."},
@@ -35,11 +33,11 @@ func consoleConsumerOptions() *options.Set {
 		options.Option{Name: "key-deserializer", Argument: options.Required, Value: "deserializer for keys", Help: "One of Kafka's own."},
 		options.Option{Name: "value-deserializer", Argument: options.Required, Value: "deserializer for values", Help: "One of Kafka's own."},
 		options.Option{Name: "formatter", Argument: options.Required, Value: "class", Default: defaultFormatterClass, Help: "Only the default formatter."},
-		options.Option{Name: "property", Argument: options.Required, Value: "prop", Help: "See formatter-property.", Deprecated: true},
-		options.Option{Name: "formatter-property", Argument: options.Required, Value: "prop", Help: "print.timestamp, print.key, print.offset, print.delivery, print.epoch, print.partition, print.headers, print.value, key.separator, line.separator, headers.separator, null.literal, key.deserializer, value.deserializer, headers.deserializer."},
+		options.Option{Name: "property", Argument: options.Required, Many: true, Value: "prop", Help: "See formatter-property.", Deprecated: true},
+		options.Option{Name: "formatter-property", Argument: options.Required, Many: true, Value: "prop", Help: "print.timestamp, print.key, print.offset, print.delivery, print.epoch, print.partition, print.headers, print.value, key.separator, line.separator, headers.separator, null.literal, key.deserializer, value.deserializer, headers.deserializer."},
 		options.Option{Name: "formatter-config", Argument: options.Required, Value: "config file", Help: "A file of formatter properties."},
-		options.Option{Name: "consumer-property", Argument: options.Required, Value: "consumer_prop", Help: "See command-property.", Deprecated: true},
-		options.Option{Name: "command-property", Argument: options.Required, Value: "consumer_prop", Help: "A property of the consumer."},
+		options.Option{Name: "consumer-property", Argument: options.Required, Many: true, Value: "consumer_prop", Help: "See command-property.", Deprecated: true},
+		options.Option{Name: "command-property", Argument: options.Required, Many: true, Value: "consumer_prop", Help: "A property of the consumer."},
 		options.Option{Name: "consumer.config", Argument: options.Required, Value: "config file", Help: "See command-config.", Deprecated: true},
 		options.Option{Name: "command-config", Argument: options.Required, Value: "config file", Help: "A file of consumer properties."},
 		options.Option{Name: "enable-systest-events", Help: "Print an event when the tool ends."},
@@ -50,17 +48,14 @@ func consoleConsumerOptions() *options.Set {
 // partitions of the topics, as a group of its own would, but without a group.
 func ConsoleConsumer(args []string, o IO) int {
 	set := consoleConsumerOptions()
-	if done, exit := parse(set, args, o); done {
+	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
 	if err := checkConsumerOptions(set); err != nil {
 		return usageExit(set, o, err)
 	}
-	for old, replacement := range map[string]string{"consumer-property": "command-property", "property": "formatter-property", "consumer.config": "command-config"} {
-		if set.Has(old) {
-			fmt.Fprintf(o.Stdout, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.\n", old, replacement)
-		}
-	}
+	tellOfDeprecated(set, o, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.\n",
+		"consumer-property", "command-property", "property", "formatter-property", "consumer.config", "command-config")
 	c, err := newConsoleConsumer(set, o)
 	if err != nil {
 		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
@@ -78,28 +73,28 @@ func ConsoleConsumer(args []string, o IO) int {
 func checkConsumerOptions(set *options.Set) error {
 	switch {
 	case set.Has("topic") == set.Has("include"):
-		return usagef("Exactly one of the following arguments is required: [topic], [include]")
+		return fmt.Errorf("Exactly one of the following arguments is required: [topic], [include]")
 	case !set.Has("bootstrap-server"):
-		return usagef(`Missing required argument "[bootstrap-server]"`)
+		return fmt.Errorf(`Missing required argument "[bootstrap-server]"`)
 	case set.Has("partition") && !set.Has("topic"):
-		return usagef("The topic is required when partition is specified.")
+		return fmt.Errorf("The topic is required when partition is specified.")
 	case set.Has("offset") && !set.Has("partition"):
-		return usagef("The partition is required when offset is specified.")
+		return fmt.Errorf("The partition is required when offset is specified.")
 	case set.Has("from-beginning") && set.Has("offset"):
-		return usagef("Options from-beginning and offset cannot be specified together.")
+		return fmt.Errorf("Options from-beginning and offset cannot be specified together.")
 	case set.Has("group"):
-		return usagef("group is not supported by this release: consumer groups come later. Without it, all partitions are read.")
+		return fmt.Errorf("group is not supported by this release. Without it, all partitions are read.")
 	case set.Get("formatter") != defaultFormatterClass:
-		return usagef("formatter %s is not supported: there are no Java classes here, only the default formatter", set.Get("formatter"))
+		return fmt.Errorf("formatter %s is not supported: there are no Java classes here, only the default formatter", set.Get("formatter"))
 	case set.Has("property") && set.Has("formatter-property"):
-		return usagef("Options [property] and [formatter-property] cannot be specified together")
+		return fmt.Errorf("Options [property] and [formatter-property] cannot be specified together")
 	case set.Has("consumer-property") && set.Has("command-property"):
-		return usagef("Options [consumer-property] and [command-property] cannot be specified together")
+		return fmt.Errorf("Options [consumer-property] and [command-property] cannot be specified together")
 	case set.Has("consumer.config") && set.Has("command-config"):
-		return usagef("Options [consumer.config] and [command-config] cannot be specified together")
+		return fmt.Errorf("Options [consumer.config] and [command-config] cannot be specified together")
 	}
 	if level := set.Get("isolation-level"); level != "read_committed" && level != "read_uncommitted" {
-		return usagef("isolation.level must be one of read_committed, read_uncommitted, but is %s", level)
+		return fmt.Errorf("isolation.level must be one of read_committed, read_uncommitted, but is %s", level)
 	}
 	return nil
 }
@@ -141,21 +136,9 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 }
 
 func formatterFrom(set *options.Set) (*formatter, error) {
-	props := map[string]string{}
-	if file := set.Get("formatter-config"); file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		list, err := properties.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		props = properties.Map(list)
-	}
-	for _, pair := range append(set.All("property"), set.All("formatter-property")...) {
-		name, value, _ := strings.Cut(pair, "=")
-		props[name] = value
+	props, err := readProperties(set.Get("formatter-config"), append(set.All("property"), set.All("formatter-property")...))
+	if err != nil {
+		return nil, err
 	}
 	return newFormatter(props, set.Get("key-deserializer"), set.Get("value-deserializer"))
 }

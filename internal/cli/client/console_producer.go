@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -15,7 +14,6 @@ import (
 
 	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
-	"barnabas/internal/config/properties"
 	"barnabas/internal/kafka"
 )
 
@@ -37,11 +35,11 @@ func consoleProducerOptions() *options.Set {
 		options.Option{Name: "max-memory-bytes", Argument: options.Required, Value: "total memory in bytes", Help: "Memory for records that wait.", Default: "33554432"},
 		options.Option{Name: "socket-buffer-size", Argument: options.Required, Value: "size", Help: "Accepted for scripts; the operating system chooses the size.", Default: "102400"},
 		options.Option{Name: "line-reader", Argument: options.Required, Value: "reader_class", Help: "Only the built-in reader of lines.", Default: lineReaderClass},
-		options.Option{Name: "property", Argument: options.Required, Value: "prop", Help: "See reader-property.", Deprecated: true},
-		options.Option{Name: "reader-property", Argument: options.Required, Value: "prop", Help: "parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, ignore.error, null.marker."},
+		options.Option{Name: "property", Argument: options.Required, Many: true, Value: "prop", Help: "See reader-property.", Deprecated: true},
+		options.Option{Name: "reader-property", Argument: options.Required, Many: true, Value: "prop", Help: "parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, ignore.error, null.marker."},
 		options.Option{Name: "reader-config", Argument: options.Required, Value: "config file", Help: "A file of reader properties."},
-		options.Option{Name: "producer-property", Argument: options.Required, Value: "producer_prop", Help: "See command-property.", Deprecated: true},
-		options.Option{Name: "command-property", Argument: options.Required, Value: "producer_prop", Help: "A property of the producer."},
+		options.Option{Name: "producer-property", Argument: options.Required, Many: true, Value: "producer_prop", Help: "See command-property.", Deprecated: true},
+		options.Option{Name: "command-property", Argument: options.Required, Many: true, Value: "producer_prop", Help: "A property of the producer."},
 		options.Option{Name: "producer.config", Argument: options.Required, Value: "config file", Help: "See command-config.", Deprecated: true},
 		options.Option{Name: "command-config", Argument: options.Required, Value: "config file", Help: "A file of producer properties."},
 	)
@@ -52,20 +50,17 @@ const lineReaderClass = "org.apache.kafka.tools.LineMessageReader"
 // ConsoleProducer is kafka-console-producer.
 func ConsoleProducer(args []string, o IO) int {
 	set := consoleProducerOptions()
-	if done, exit := parse(set, args, o); done {
+	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
 	if !set.Has("bootstrap-server") {
-		return usageExit(set, o, usagef("Error while validating the bootstrap address\n"))
+		return usageExit(set, o, fmt.Errorf("Error while validating the bootstrap address\n"))
 	}
 	if err := checkProducerOptions(set); err != nil {
 		return usageExit(set, o, err)
 	}
-	for old, replacement := range map[string]string{"producer-property": "command-property", "property": "reader-property", "producer.config": "command-config"} {
-		if set.Has(old) {
-			fmt.Fprintf(o.Stdout, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.\n", old, replacement)
-		}
-	}
+	tellOfDeprecated(set, o, "Warning: --%s is deprecated and will be removed in a future version. Use --%s instead.\n",
+		"producer-property", "command-property", "property", "reader-property", "producer.config", "command-config")
 	if err := produceLines(set, o); err != nil {
 		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
 		return 1
@@ -76,15 +71,15 @@ func ConsoleProducer(args []string, o IO) int {
 func checkProducerOptions(set *options.Set) error {
 	switch {
 	case !set.Has("topic"):
-		return usagef(`Missing required argument "[topic]"`)
+		return fmt.Errorf(`Missing required argument "[topic]"`)
 	case set.Has("property") && set.Has("reader-property"):
-		return usagef("Options [property] and [reader-property] cannot be specified together")
+		return fmt.Errorf("Options [property] and [reader-property] cannot be specified together")
 	case set.Has("producer-property") && set.Has("command-property"):
-		return usagef("Options [producer-property] and [command-property] cannot be specified together")
+		return fmt.Errorf("Options [producer-property] and [command-property] cannot be specified together")
 	case set.Has("producer.config") && set.Has("command-config"):
-		return usagef("Options [producer.config] and [command-config] cannot be specified together")
+		return fmt.Errorf("Options [producer.config] and [command-config] cannot be specified together")
 	case set.Get("line-reader") != lineReaderClass:
-		return usagef("line-reader %s is not supported: there are no Java classes here, only the built-in reader of lines", set.Get("line-reader"))
+		return fmt.Errorf("line-reader %s is not supported: there are no Java classes here, only the built-in reader of lines", set.Get("line-reader"))
 	}
 	return nil
 }
@@ -142,21 +137,9 @@ func producerProperties(set *options.Set) (pairs []string, file string, err erro
 }
 
 func readerOf(set *options.Set, o IO) (*lineReader, error) {
-	props := map[string]string{}
-	if file := set.Get("reader-config"); file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		list, err := properties.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		props = properties.Map(list)
-	}
-	for _, pair := range append(set.All("property"), set.All("reader-property")...) {
-		name, value, _ := strings.Cut(pair, "=")
-		props[name] = value
+	props, err := readProperties(set.Get("reader-config"), append(set.All("property"), set.All("reader-property")...))
+	if err != nil {
+		return nil, err
 	}
 	return newLineReader(o.Stdin, set.Get("topic"), props)
 }

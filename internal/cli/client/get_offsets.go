@@ -35,11 +35,11 @@ func getOffsetsOptions() *options.Set {
 // GetOffsets is kafka-get-offsets.
 func GetOffsets(args []string, o IO) int {
 	set := getOffsetsOptions()
-	if done, exit := parse(set, args, o); done {
+	if done, exit := parse(set, args, o, "Error occurred: "); done {
 		return exit
 	}
 	if !set.Has("bootstrap-server") {
-		return usageExit(set, o, usagef(`Missing required argument "[bootstrap-server]"`))
+		return usageExit(set, o, fmt.Errorf(`Missing required argument "[bootstrap-server]"`))
 	}
 	if err := getOffsets(set, o); err != nil {
 		fmt.Fprintf(o.Stderr, "Error occurred: %s\n", err)

@@ -18,10 +18,6 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// Version is what --version prints: the release of Apache Kafka whose tools
-// these are equal to.
-const Version = "4.4.0"
-
 // IO is what a tool reads and writes, and the context whose end interrupts it.
 type IO struct {
 	Context context.Context
@@ -36,44 +32,34 @@ func (o IO) logf(level, logger, format string, args ...any) {
 	fmt.Fprintf(o.Stderr, "[%s] %s %s (%s)\n", stamp, level, fmt.Sprintf(format, args...), logger)
 }
 
-// usageError is a mistake on the command line: the text and the table of options
-// go to standard error.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
-
 // parse reads the command line; done is true when there is nothing left to do
-// and exit is the exit code.
-func parse(set *options.Set, args []string, o IO) (done bool, exit int) {
+// and exit is the exit code. before stands before the text of a mistake.
+func parse(set *options.Set, args []string, o IO, before string) (done bool, exit int) {
 	err := set.Parse(args)
-	var unknown *options.UnrecognizedError
 	switch {
-	case errors.As(err, &unknown):
-		fmt.Fprintln(o.Stderr, err)
-		return true, 1
 	case err != nil:
-		return true, usageExit(set, o, err)
+		return true, usageExit(set, o, fmt.Errorf("%s%w", before, err))
 	case set.Has("help"):
 		set.Usage(o.Stdout)
 		return true, 0
 	case set.Has("version"):
-		fmt.Fprintln(o.Stdout, Version)
+		fmt.Fprintln(o.Stdout, kafka.Release)
 		return true, 0
 	}
 	return false, 0
 }
 
+// usageExit ends a tool that was called in a wrong way: the mistake and the table of
+// options go to standard error.
 func usageExit(set *options.Set, o IO, err error) int {
 	fmt.Fprintln(o.Stderr, err)
 	set.Usage(o.Stderr)
 	return 1
 }
 
-// connect opens a client to --bootstrap-server with the properties of the
-// configuration file and of the command line. Unknown properties are logged.
-func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs []string, more ...kgo.Opt) (*kgo.Client, error) {
+// readProperties reads a file of properties, "" for none, and sets what pairs of
+// "name=value" say.
+func readProperties(file string, pairs []string) (map[string]string, error) {
 	props := map[string]string{}
 	if file != "" {
 		text, err := os.ReadFile(file)
@@ -87,11 +73,31 @@ func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs [
 		props = properties.Map(list)
 	}
 	for _, pair := range pairs {
-		key, value, _ := strings.Cut(pair, "=")
-		if key == "" {
+		name, value, _ := strings.Cut(pair, "=")
+		if name == "" {
 			return nil, fmt.Errorf("Invalid property: %s", pair)
 		}
-		props[key] = value
+		props[name] = value
+	}
+	return props, nil
+}
+
+// tellOfDeprecated says which options are to be written otherwise, in the format's
+// words: it is given the old name and the new one. renamed lists old and new in turn.
+func tellOfDeprecated(set *options.Set, o IO, format string, renamed ...string) {
+	for i := 0; i < len(renamed); i += 2 {
+		if set.Has(renamed[i]) {
+			fmt.Fprintf(o.Stdout, format, renamed[i], renamed[i+1])
+		}
+	}
+}
+
+// connect opens a client to --bootstrap-server with the properties of the
+// configuration file and of the command line. Unknown properties are logged.
+func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs []string, more ...kgo.Opt) (*kgo.Client, error) {
+	props, err := readProperties(file, pairs)
+	if err != nil {
+		return nil, err
 	}
 	if servers := set.Get("bootstrap-server"); servers != "" {
 		props["bootstrap.servers"] = servers

@@ -28,7 +28,7 @@ func topicsOptions() *options.Set {
 		options.Option{Name: "describe", Help: "Print the details of topics."},
 		options.Option{Name: "topic", Argument: options.Required, Value: "topic", Help: "The topic; a regular expression except with --create."},
 		options.Option{Name: "topic-id", Argument: options.Required, Value: "topic-id", Help: "The topic to describe, by id."},
-		options.Option{Name: "config", Argument: options.Required, Value: "name=value", Help: "A configuration of the topic to create."},
+		options.Option{Name: "config", Argument: options.Required, Many: true, Value: "name=value", Help: "A configuration of the topic to create."},
 		options.Option{Name: "delete-config", Argument: options.Required, Value: "name", Help: "Not supported; use the configs tool.", Deprecated: true},
 		options.Option{Name: "partitions", Argument: options.Required, Value: "# of partitions", Help: "The number of partitions to create or alter to."},
 		options.Option{Name: "replication-factor", Argument: options.Required, Value: "replication factor", Help: "The replication factor of the topic to create."},
@@ -51,7 +51,7 @@ var topicActions = []string{"list", "describe", "create", "alter", "delete"}
 // Topics is kafka-topics.
 func Topics(args []string, o IO) int {
 	set := topicsOptions()
-	if done, exit := parse(set, args, o); done {
+	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
 	action, err := checkTopicsOptions(set)
@@ -79,35 +79,35 @@ var onlyWith = map[string][]string{
 	"partition-size-limit-per-response": {"describe"}, "topic-id": {"describe"},
 }
 
-func checkTopicsOptions(set *options.Set) (action string, err error) {
-	action, err = set.OneOf(topicActions...)
-	if err != nil {
-		return "", usagef("Command must include exactly one action: --list, --describe, --create, --alter or --delete")
+func checkTopicsOptions(set *options.Set) (string, error) {
+	action, ok := set.OneOf(topicActions...)
+	if !ok {
+		return "", fmt.Errorf("Command must include exactly one action: --list, --describe, --create, --alter or --delete")
 	}
 	if action != "list" && action != "describe" && !set.Has("topic") {
-		return "", usagef(`Missing required argument "[topic]"`)
+		return "", fmt.Errorf(`Missing required argument "[topic]"`)
 	}
 	if set.Has("delete-config") {
-		return "", usagef("Option \"[delete-config]\" is not supported; the configs tool changes configurations of topics.")
+		return "", fmt.Errorf("Option \"[delete-config]\" is not supported; the configs tool changes configurations of topics.")
 	}
 	if action == "alter" {
 		if set.Has("config") {
-			return "", usagef(`Option combination "[[bootstrap-server], [config]]" can't be used with option "[alter]" (To alter topic configurations, the kafka-configs tool can be used.)`)
+			return "", fmt.Errorf(`Option combination "[[bootstrap-server], [config]]" can't be used with option "[alter]" (To alter topic configurations, the kafka-configs tool can be used.)`)
 		}
 		if !set.Has("partitions") {
-			return "", usagef(`Missing required argument "[partitions]"`)
+			return "", fmt.Errorf(`Missing required argument "[partitions]"`)
 		}
 	}
 	if action == "create" && set.Has("replica-assignment") {
 		for _, other := range []string{"partitions", "replication-factor"} {
 			if set.Has(other) {
-				return "", usagef(`Option "[replica-assignment]" can't be used with option "[%s]"`, other)
+				return "", fmt.Errorf(`Option "[replica-assignment]" can't be used with option "[%s]"`, other)
 			}
 		}
 	}
 	for _, name := range set.Given() {
 		if actions, ok := onlyWith[name]; ok && !slices.Contains(actions, action) {
-			return "", usagef(`Option "[%s]" can't be used with option "[%s]"`, action, name)
+			return "", fmt.Errorf(`Option "[%s]" can't be used with option "[%s]"`, action, name)
 		}
 	}
 	return action, nil

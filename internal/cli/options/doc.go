@@ -3,10 +3,10 @@
 //
 //   - "--name value" and "--name=value"; the value of an option that requires
 //     one is the next word, whatever it looks like ("--time -1");
-//   - a name may be shortened as long as it stays unambiguous;
-//   - an option may be given several times; the last value counts unless all
-//     are asked for;
-//   - errors have joptsimple's texts.
+//   - names are whole, as Kafka's tools have it, and may stand behind one dash;
+//   - a second value is an error unless the option may have many;
+//   - words that belong to no option are passed over;
+//   - errors have joptsimple's texts, and the names of its exceptions.
 //
 // It knows nothing of any tool. A Set is built, parsed once, and only read from
 // then on.

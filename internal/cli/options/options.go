@@ -1,7 +1,6 @@
 package options
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,6 +27,7 @@ type Option struct {
 	Default    string // used by Get when the option isn't given; "" for none
 	Help       string
 	Deprecated bool
+	Many       bool // may be given several times
 }
 
 // Set holds the options of a tool and, after Parse, what was given.
@@ -44,60 +44,80 @@ func New(options ...Option) *Set {
 	return &Set{options: options, given: map[string][]string{}}
 }
 
-// UnrecognizedError says that a word of the command line is no option.
-type UnrecognizedError struct{ Name string }
+// Error is a mistake on a command line, with joptsimple's text.
+type Error struct {
+	Class string // of the exception that joptsimple throws
+	Text  string
+}
 
-func (e *UnrecognizedError) Error() string { return e.Name + " is not a recognized option" }
+func (e *Error) Error() string { return e.Text }
 
-// Parse reads a command line. The error has joptsimple's text.
+func mistake(class, format string, args ...any) error {
+	return &Error{"joptsimple." + class + "Exception", fmt.Sprintf(format, args...)}
+}
+
+// Parse reads a command line. The error is an *Error.
 func (s *Set) Parse(args []string) error {
 	for len(args) > 0 {
 		word := args[0]
 		args = args[1:]
 		if word == "--" {
 			s.rest = append(s.rest, args...)
-			return nil
+			break
 		}
-		if !strings.HasPrefix(word, "-") || word == "-" {
+		if !looksLikeOption(word) {
 			s.rest = append(s.rest, word)
 			continue
 		}
-		name, value, joined := strings.Cut(strings.TrimLeft(word, "-"), "=")
-		o, err := s.find(name)
+		o, value, joined, err := s.find(word)
 		if err != nil {
 			return err
 		}
 		switch {
-		case o.Argument == None && joined:
-			return fmt.Errorf("Option %s does not take an argument", o.Name)
+		case o.Argument == None:
+			value = "" // one that is joined is passed over
 		case o.Argument == Required && !joined:
 			if len(args) == 0 {
-				return fmt.Errorf("Option %s requires an argument", o.Name)
+				return mistake("OptionMissingRequiredArgument", "Option %s requires an argument", o.Name)
 			}
 			value, args = args[0], args[1:]
-		case o.Argument == Optional && !joined && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
+		case o.Argument == Optional && !joined && len(args) > 0 && !looksLikeOption(args[0]):
 			value, args = args[0], args[1:]
 		}
 		s.given[o.Name] = append(s.given[o.Name], value)
 	}
-	return nil
+	return s.checkRepeated()
 }
 
-// find returns the option called name, or the only one that begins with it.
-func (s *Set) find(name string) (Option, error) {
-	var hits []Option
+func looksLikeOption(word string) bool { return strings.HasPrefix(word, "-") && word != "-" }
+
+// find returns the option that a word is, and a value that is joined to it. Words
+// with one dash may be a name too, or else are letters, of which none is an option.
+func (s *Set) find(word string) (o Option, value string, joined bool, err error) {
+	text, long := strings.CutPrefix(word, "--")
+	if !long {
+		text = word[1:]
+	}
+	name, value, joined := strings.Cut(text, "=")
+	i := slices.IndexFunc(s.options, func(o Option) bool { return o.Name == name })
+	switch {
+	case i >= 0:
+		return s.options[i], value, joined, nil
+	case !long:
+		name = text[:1]
+	}
+	return o, "", false, mistake("UnrecognizedOption", "%s is not a recognized option", name)
+}
+
+// checkRepeated refuses a second value of an option that has one.
+func (s *Set) checkRepeated() error {
 	for _, o := range s.options {
-		if o.Name == name {
-			return o, nil
-		}
-		if name != "" && strings.HasPrefix(o.Name, name) {
-			hits = append(hits, o)
+		values := slices.DeleteFunc(slices.Clone(s.given[o.Name]), func(v string) bool { return v == "" })
+		if len(values) > 1 && !o.Many {
+			return mistake("MultipleArgumentsForOption", "Found multiple arguments for option %s, but you asked for only one", o.Name)
 		}
 	}
-	if len(hits) != 1 {
-		return Option{}, &UnrecognizedError{Name: name}
-	}
-	return hits[0], nil
+	return nil
 }
 
 // Has says whether the option was given.
@@ -107,7 +127,7 @@ func (s *Set) Has(name string) bool {
 	return ok
 }
 
-// Get is the last value given, else the default.
+// Get is the value given, else the default.
 func (s *Set) Get(name string) string {
 	o := s.must(name)
 	if v := s.given[name]; len(v) > 0 {
@@ -116,7 +136,7 @@ func (s *Set) Get(name string) string {
 	return o.Default
 }
 
-// All are the values given, in order.
+// All are the values of an option that may be given several times, in order.
 func (s *Set) All(name string) []string {
 	s.must(name)
 	return s.given[name]
@@ -131,13 +151,10 @@ func (s *Set) Int(name string, bits int) (n int64, ok bool, err error) {
 	}
 	n, err = strconv.ParseInt(text, 10, bits)
 	if err != nil {
-		return 0, true, fmt.Errorf("Cannot parse argument '%s' of option %s", text, name)
+		return 0, true, mistake("OptionArgumentConversion", "Cannot parse argument '%s' of option %s", text, name)
 	}
 	return n, true, nil
 }
-
-// Rest are the words that belong to no option.
-func (s *Set) Rest() []string { return s.rest }
 
 // Given are the names of all options that were given, in the set's order.
 func (s *Set) Given() []string {
@@ -159,21 +176,14 @@ func (s *Set) must(name string) Option {
 	return s.options[i]
 }
 
-// ErrNoAction is returned by OneOf when the number of actions isn't one.
-var ErrNoAction = errors.New("not exactly one action")
-
-// OneOf returns the one option of names that was given.
-func (s *Set) OneOf(names ...string) (string, error) {
-	var found []string
-	for _, n := range names {
-		if s.Has(n) {
-			found = append(found, n)
-		}
+// OneOf returns the one option of names that was given; ok is false for none and
+// for several.
+func (s *Set) OneOf(names ...string) (name string, ok bool) {
+	given := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !s.Has(n) })
+	if len(given) != 1 {
+		return "", false
 	}
-	if len(found) != 1 {
-		return "", ErrNoAction
-	}
-	return found[0], nil
+	return given[0], true
 }
 
 // Usage writes the table of options, in order of name.

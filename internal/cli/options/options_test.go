@@ -1,6 +1,7 @@
 package options
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ func testSet() *Set {
 		Option{Name: "bootstrap-server", Argument: Required},
 		Option{Name: "time", Argument: Required, Default: "latest"},
 		Option{Name: "topic", Argument: Required},
-		Option{Name: "topic-id", Argument: Required},
+		Option{Name: "config", Argument: Required, Many: true},
 		Option{Name: "codec", Argument: Optional},
 		Option{Name: "list"},
 	)
@@ -19,33 +20,44 @@ func testSet() *Set {
 
 func TestParseTakesValuesAsJoptsimpleDoes(t *testing.T) {
 	s := testSet()
-	if err := s.Parse([]string{"--boot", "h:1", "--time", "-1", "--topic=a", "--topic", "b", "--codec", "--list", "rest"}); err != nil {
+	if err := s.Parse([]string{"-bootstrap-server", "h:1", "--time", "-1", "--config=a", "word", "--config", "b", "--codec", "--list=ignored", "--list", "--topic=", "--", "--nosuch"}); err != nil {
 		t.Fatal(err)
 	}
-	if s.Get("bootstrap-server") != "h:1" || s.Get("time") != "-1" || s.Get("topic") != "b" || s.Get("codec") != "" || !s.Has("codec") || !s.Has("list") {
+	if s.Get("bootstrap-server") != "h:1" || s.Get("time") != "-1" || s.Get("codec") != "" || !s.Has("codec") || !s.Has("list") || !s.Has("topic") || s.Get("topic") != "" {
 		t.Errorf("got %v", s.given)
 	}
-	if got := s.All("topic"); !slices.Equal(got, []string{"a", "b"}) {
-		t.Errorf("all topics %v", got)
-	}
-	if !slices.Equal(s.Rest(), []string{"rest"}) {
-		t.Errorf("rest %v", s.Rest())
+	if got := s.All("config"); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("all configs %v", got)
 	}
 	if got := testSet().Get("time"); got != "latest" {
 		t.Errorf("default is %q", got)
 	}
+	s = testSet()
+	if err := s.Parse([]string{"--codec", "-"}); err != nil || s.Get("codec") != "-" {
+		t.Errorf("a dash as a value: %q, %v", s.Get("codec"), err)
+	}
+	if name, ok := s.OneOf("codec", "list"); name != "codec" || !ok {
+		t.Errorf("one of: %q, %v", name, ok)
+	}
+	if _, ok := s.OneOf("topic", "list"); ok {
+		t.Error("none of them was given")
+	}
 }
 
+// The texts are those of Apache Kafka 4.4.0's tools.
 func TestParseErrors(t *testing.T) {
 	for line, want := range map[string]string{
-		"--nosuchflag":         "nosuchflag is not a recognized option",
-		"--t x":                "t is not a recognized option", // time, topic, topic-id
-		"--bootstrap-server":   "Option bootstrap-server requires an argument",
-		"--list=1":             "Option list does not take an argument",
-		"--topi x --topic-i x": "topi is not a recognized option", // topic and topic-id
+		"--nosuchflag":        "joptsimple.UnrecognizedOptionException: nosuchflag is not a recognized option",
+		"--nosuchflag=3":      "joptsimple.UnrecognizedOptionException: nosuchflag is not a recognized option",
+		"--topi x":            "joptsimple.UnrecognizedOptionException: topi is not a recognized option",
+		"-nosuchflag":         "joptsimple.UnrecognizedOptionException: n is not a recognized option",
+		"-topi x":             "joptsimple.UnrecognizedOptionException: t is not a recognized option",
+		"--bootstrap-server":  "joptsimple.OptionMissingRequiredArgumentException: Option bootstrap-server requires an argument",
+		"--topic x --topic y": "joptsimple.MultipleArgumentsForOptionException: Found multiple arguments for option topic, but you asked for only one",
 	} {
 		err := testSet().Parse(strings.Fields(line))
-		if err == nil || err.Error() != want {
+		var e *Error
+		if !errors.As(err, &e) || e.Class+": "+e.Text != want {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}

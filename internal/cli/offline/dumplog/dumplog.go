@@ -12,11 +12,8 @@ import (
 
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/cli/options"
+	"barnabas/internal/kafka"
 )
-
-// Version is what --version prints: the release of Apache Kafka whose tool this
-// is equal to.
-const Version = "4.4.0"
 
 // Run is the command kafka-dump-log. It returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
@@ -26,14 +23,13 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	case len(args) == 0:
 		return usage(set, stderr, about)
 	case err != nil:
-		fmt.Fprintln(stderr, err)
-		return 1
+		return fail(stderr, err)
 	case set.Has("help"):
 		fmt.Fprintln(stdout, about)
 		set.Usage(stdout)
 		return 0
 	case set.Has("version"):
-		fmt.Fprintln(stdout, Version)
+		fmt.Fprintln(stdout, kafka.Release)
 		return 0
 	case !set.Has("files"):
 		return usage(set, stderr, `Missing required argument "[files]"`)
@@ -47,10 +43,15 @@ func Run(args []string, stdout, stderr io.Writer) int {
 		err = flushErr
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "Exception in thread \"main\" %s\n", javaError(err))
-		return 1
+		return fail(stderr, err)
 	}
 	return 0
+}
+
+// fail prints an error as a Java program that does not catch it.
+func fail(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "Exception in thread \"main\" %s\n", javaError(err))
+	return 1
 }
 
 func usage(set *options.Set, stderr io.Writer, why string) int {
@@ -75,11 +76,6 @@ type dump struct {
 
 // configure reads the options.
 func (d *dump) configure(set *options.Set) error {
-	for _, name := range set.Given() {
-		if len(set.All(name)) > 1 && name != "help" && set.All(name)[0] != "" {
-			return &exception{"joptsimple.MultipleArgumentsForOptionException", "Found multiple arguments for option " + name + ", but you asked for only one"}
-		}
-	}
 	for _, name := range []string{"remote-log-metadata-decoder", "share-group-state-decoder"} {
 		if set.Has(name) {
 			return &exception{"java.lang.UnsupportedOperationException", "--" + name + " is not supported by this release"}
@@ -87,10 +83,10 @@ func (d *dump) configure(set *options.Set) error {
 	}
 	var err error
 	if d.maxBytes, _, err = set.Int("max-bytes", 32); err != nil {
-		return &exception{"joptsimple.OptionArgumentConversionException", err.Error()}
+		return err
 	}
 	if d.maxMessageSize, _, err = set.Int("max-message-size", 32); err != nil {
-		return &exception{"joptsimple.OptionArgumentConversionException", err.Error()}
+		return err
 	}
 	d.printData = slices.ContainsFunc([]string{"print-data-log", "offsets-decoder", "transaction-log-decoder", "cluster-metadata-decoder", "value-decoder-class", "key-decoder-class"}, set.Has)
 	d.deep = d.printData || set.Has("deep-iteration")

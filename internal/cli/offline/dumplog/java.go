@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"barnabas/internal/cli/options"
 )
 
 // exception is an error that Apache's tool does not catch.
@@ -23,10 +25,13 @@ func (e *exception) Error() string {
 // javaError gives an error of the system the words that Java has for it.
 func javaError(err error) error {
 	var e *exception
+	var line *options.Error
 	var path *fs.PathError
 	switch {
 	case errors.As(err, &e):
 		return err
+	case errors.As(err, &line):
+		return &exception{line.Class, line.Text}
 	case errors.Is(err, fs.ErrNotExist) && errors.As(err, &path):
 		return &exception{"java.nio.file.NoSuchFileException", path.Path}
 	case errors.Is(err, fs.ErrPermission) && errors.As(err, &path):
