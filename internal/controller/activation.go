@@ -29,7 +29,7 @@ func (c *Controller) lead(l Leadership) {
 	c.sessions = newSessions(a, now)
 	c.mu.Unlock()
 	c.startTasks(now)
-	c.o.Logger.Info("controller is active", "epoch", l.Epoch, "offset", l.Next, "metadataVersion", a.version.String())
+	c.o.Logger.Info("controller is active", "epoch", l.Epoch, "offset", l.Next, "metadata_version", a.version.String())
 }
 
 // newSessions gives each broker that is not fenced a session that begins now.
@@ -63,7 +63,7 @@ func (c *Controller) activate(a *active, openTransaction bool) error {
 	}
 	for _, d := range steps {
 		if refused := c.write(a, d); refused != nil {
-			c.o.Logger.Warn("controller activation interrupted", "error", refused.code)
+			c.o.Logger.Warn("the controller could not become active: its leadership is gone", "error", refused.code)
 			return nil // the leadership is gone; Resign follows
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Controller) bootstrap(a *active, openTransaction bool) (decision, error
 	case openTransaction:
 		return decision{}, fmt.Errorf("the log ends inside a transaction of bootstrap records, which metadata.version %v does not have", a.version)
 	}
-	c.o.Logger.Info("the metadata log is empty", "bootstrapRecords", len(b.Records), "source", b.Source, "metadataVersion", a.version.String())
+	c.o.Logger.Info("the metadata log is empty", "bootstrap_records", len(b.Records), "source", b.Source, "metadata_version", a.version.String())
 	return decision{records: records}, nil
 }
 
@@ -138,6 +138,6 @@ func (c *Controller) registerSelf(a *active) {
 		return
 	}
 	if refused := c.write(a, decision{records: []metarec.Message{c.o.Self}}); refused != nil {
-		c.o.Logger.Warn("controller not registered", "error", refused.code)
+		c.o.Logger.Warn("this controller could not register itself", "error", refused.code)
 	}
 }

@@ -109,7 +109,7 @@ func (a *active) alterPartition(from kafka.BrokerID, topic *image.Topic, want pr
 	}
 	p := topic.Partition(want.number)
 	if code, why := a.checkProposal(from, p, want); code != kafka.ErrNone {
-		a.o.Logger.Info("ISR refused", "topic", topic.Name, "partition", want.number, "from", from, "isr", want.isr, "error", code, "reason", why)
+		a.o.Logger.Info("in-sync replicas refused", "topic", topic.Name, "partition", want.number, "from", from, "isr", want.isr, "error", code, "reason", why)
 		return nil, code
 	}
 	rules := a.rulesOf(topic)

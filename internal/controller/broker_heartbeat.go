@@ -63,7 +63,7 @@ func (a *active) heartbeat(req *kmsg.BrokerHeartbeatRequest, answer *kmsg.Broker
 		heartbeat.Facts{Registered: a.registered[id], Departing: b.InControlledShutdown, Leads: func() bool { return a.leads(id) }})
 	var records []metarec.Message
 	if current != next {
-		a.o.Logger.Info("broker changes", "broker", id, "epoch", b.Epoch, "from", current.String(), "to", next.String())
+		a.o.Logger.Info("state of a broker in the cluster", "broker", id, "epoch", b.Epoch, "from", current.String(), "to", next.String())
 		records = a.transition(b, next)
 	}
 	records = append(records, a.offlineDirectories(b, uuids(req.OfflineLogDirs))...)
@@ -107,7 +107,7 @@ func (a *active) offlineDirectories(b *image.Broker, offline []kafka.UUID) (reco
 			left = append(left, d)
 			continue
 		}
-		a.o.Logger.Warn("log directory is offline", "broker", b.ID, "directory", d)
+		a.o.Logger.Warn("a broker has lost a log directory", "broker", b.ID, "directory", d)
 		records = append(records, a.passingRecords(gone(b.ID), inDirectory(b.ID, d))...)
 	}
 	// A broker without any directory stops by itself; no record can say "none".

@@ -184,7 +184,7 @@ func (a *active) replaceIncarnation(req *kmsg.BrokerRegistrationRequest, record 
 	clean := req.Version >= 3 && kafka.BrokerEpoch(req.PreviousBrokerEpoch) == last
 	records := a.cleanUp(record.BrokerID, clean)
 	a.o.Logger.Info("registering a broker", "broker", record.BrokerID, "incarnation", record.IncarnationID, "epoch", record.BrokerEpoch,
-		"lastStopWasClean", clean, "partitionsChanged", len(records))
+		"last_stop_was_clean", clean, "partitions_changed", len(records))
 	return records
 }
 

@@ -135,7 +135,7 @@ func (c *Controller) append(a *active, d decision) (kafka.Offset, error) {
 // appendFailed says what a client is told when the log takes nothing: mostly that
 // the leadership is lost, which the quorum will tell us next.
 func (c *Controller) appendFailed(err error) *refusal {
-	c.o.Logger.Warn("metadata records not appended", "error", err)
+	c.o.Logger.Warn("metadata records were not taken by the log", "error", err)
 	var code kafka.ErrorCode
 	if errors.As(err, &code) {
 		return &refusal{code: code}

@@ -95,7 +95,7 @@ func (c *Controller) runTasks() {
 // gone or comes back later; the task is due again either way.
 func (c *Controller) do(a *active, d decision) bool {
 	if refused := c.write(a, d); refused != nil {
-		c.o.Logger.Warn("periodic task of the controller failed", "error", refused.code)
+		c.o.Logger.Warn("a periodic task of the controller failed; it comes again", "error", refused.code)
 		return false
 	}
 	return true
@@ -141,7 +141,11 @@ func (c *Controller) elect(a *active, kind election.Kind, every time.Duration) t
 	if len(records) == 0 {
 		return a.now.Add(every)
 	}
-	c.o.Logger.Info("periodic election", "unclean", kind == election.Unclean, "partitions", len(records))
+	if kind == election.Unclean {
+		c.o.Logger.Warn("electing leaders that may have lost records (unclean.leader.election.enable)", "partitions", len(records))
+	} else {
+		c.o.Logger.Info("electing preferred leaders", "partitions", len(records))
+	}
 	if c.do(a, decision{records: records, divisible: true}) && len(records) == maxElections {
 		return a.now
 	}

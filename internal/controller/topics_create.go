@@ -320,7 +320,7 @@ func noneActive(partition int32) *refusal {
 func (c *Controller) logCreations(ctx *Context, req *kmsg.CreateTopicsRequest, rows []kmsg.CreateTopicsResponseTopic) {
 	for _, row := range rows {
 		if row.ErrorCode == 0 && !req.ValidateOnly {
-			c.o.Logger.Info("topic created", "topic", row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "clientId", ctx.ClientID)
+			c.o.Logger.Info("topic created", "topic", row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "client_id", ctx.ClientID)
 		}
 	}
 }

@@ -171,7 +171,7 @@ func (d *deleter) row(n deletion, r *refusal) {
 func (c *Controller) logDeletions(ctx *Context, rows []kmsg.DeleteTopicsResponseTopic) {
 	for _, row := range rows {
 		if row.ErrorCode == 0 {
-			c.o.Logger.Info("topic deleted", "topic", *row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "clientId", ctx.ClientID)
+			c.o.Logger.Info("topic deleted", "topic", *row.Topic, "id", kafka.UUID(row.TopicID), "principal", ctx.Principal, "client_id", ctx.ClientID)
 		}
 	}
 }

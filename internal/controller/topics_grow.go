@@ -32,7 +32,7 @@ func (c *Controller) CreatePartitions(ctx Context, req *kmsg.CreatePartitionsReq
 			}
 			return decision{records: records, answer: func() {
 				if len(records) > 0 {
-					c.o.Logger.Info("partitions created", "partitions", len(records), "principal", ctx.Principal, "clientId", ctx.ClientID)
+					c.o.Logger.Info("partitions created", "partitions", len(records), "principal", ctx.Principal, "client_id", ctx.ClientID)
 				}
 				done(answer)
 			}}, nil

@@ -90,7 +90,7 @@ func New(o Options) *Member {
 func (m *Member) Start() {
 	m.input(func(now time.Time) {
 		m.core.onStart(now)
-		m.o.Log.Info("registering", "broker", m.o.ID, "incarnation", m.o.Incarnation, "previousEpoch", m.o.PreviousEpoch)
+		m.o.Log.Debug("registering", "broker", m.o.ID, "incarnation", m.o.Incarnation, "previous_epoch", m.o.PreviousEpoch)
 	})
 }
 
@@ -226,7 +226,7 @@ func (m *Member) publish() {
 	if before == c.state {
 		return
 	}
-	m.o.Log.Info("broker state", "broker", m.o.ID, "from", before.String(), "to", c.state.String())
+	m.o.Log.Info("state of this broker", "from", before.String(), "to", c.state.String())
 	if c.failure != "" {
 		m.failure.Store(&c.failure)
 	}

@@ -87,11 +87,15 @@ func (d *directories) lock(path string, create bool) error {
 		}
 	}
 	lock, err := logdir.Acquire(dir.fs, path)
-	if errors.Is(err, fs.ErrNotExist) {
+	var inUse *logdir.InUseError
+	switch {
+	case err == nil:
+	case errors.Is(err, fs.ErrNotExist):
 		return notFormatted(path)
-	}
-	if err != nil {
+	case errors.As(err, &inUse):
 		return err
+	default:
+		return fmt.Errorf("log directory %s: %w", path, err)
 	}
 	dir.lock = lock
 	d.all = append(d.all, dir)
@@ -108,6 +112,9 @@ func (d *directories) readMeta() error {
 		meta, err := logdir.ReadMeta(dir.fs, dir.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		if err == nil && meta.ClusterID == "" {
+			return fmt.Errorf("%s names no cluster.id; it is damaged, or was not written by a format", filepath.Join(dir.path, logdir.MetaFile))
 		}
 		dir.meta = meta
 	}

@@ -204,6 +204,10 @@ func (q *Quorum) leaderChanged(e raft.LeaderChanged) {
 	next := q.next
 	q.mu.Unlock()
 	q.change = &LeaderChange{Epoch: e.Epoch, LeaderID: e.LeaderID, IsLeader: e.LeaderID == q.opts.NodeID, NextOffset: next}
+	if e.LeaderID == kafka.NoBroker {
+		q.opts.Logger.Info("the metadata quorum has no leader", "epoch", e.Epoch)
+		return
+	}
 	q.opts.Logger.Info("leader of the metadata quorum", "epoch", e.Epoch, "leader", e.LeaderID)
 }
 

@@ -213,7 +213,7 @@ func (q *Quorum) makeMachine() error {
 	q.delivered = kafka.NoOffset
 	q.cleanDue = true
 	q.opts.Logger.Info("metadata log opened", "dir", q.dir, "start", q.log.LogStart(), "end", q.log.LogEnd(),
-		"epoch", lastEpoch, "kraft.version", q.history.kraftVersion(), "voters", voters.String())
+		"epoch", lastEpoch, "kraft_version", q.history.kraftVersion(), "voters", voters.String())
 	return nil
 }
 

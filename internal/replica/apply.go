@@ -265,5 +265,5 @@ func (m *Manager) retireFolder(p *Partition, d *Dir) {
 	}
 	delay := p.role.Load().settings.topic.FileDeleteDelay
 	d.deleteLater(name, m.env.now().Add(delay))
-	m.env.log.Info("a replica is to be deleted", "partition", p.id.TopicPartition().String(), "folder", name, "in", delay)
+	m.env.log.Debug("a replica is to be deleted", "partition", p.id.TopicPartition().String(), "folder", name, "in", delay)
 }

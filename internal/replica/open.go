@@ -75,9 +75,13 @@ func (m *Manager) openFound(img *image.Image) {
 		}
 		m.loops.Go(func() { d.background(m.stop) })
 	}
+	begun := m.env.now()
 	m.loops.Go(func() {
 		opened.Wait()
 		close(m.recovered)
+		if p := m.Progress(); p.Logs > 0 && !m.stopping() {
+			m.env.log.Info("the logs of the start are open", "logs", p.Logs, "bytes_scanned", p.BytesDone, "took", m.env.now().Sub(begun))
+		}
 	})
 }
 
@@ -232,7 +236,7 @@ func (d *Dir) report(p *Partition, r commitlog.OpenReport) {
 		log.Warn("a log ended below its checkpointed start and was emptied", "offset", *r.ResetTo)
 	}
 	if r.SegmentsRecovered+len(r.IndexesRebuilt)+len(r.BadSnapshots)+len(r.SwapsFinished) > 0 {
-		log.Info("recovered a log", "segments", r.SegmentsRecovered, "bytes", r.BytesScanned,
+		log.Debug("recovered a log", "segments", r.SegmentsRecovered, "bytes", r.BytesScanned,
 			"indexes", len(r.IndexesRebuilt), "bad_snapshots", r.BadSnapshots, "swaps", r.SwapsFinished)
 	}
 }

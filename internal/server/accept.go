@@ -40,7 +40,7 @@ func (l *listener) accept() {
 		}
 		if err := l.admit(conn); err != nil {
 			l.stats.Rejected.Add(1)
-			l.server.log.Info("connection rejected", "listener", l.options.Name, "client", conn.RemoteAddr(), "reason", err)
+			l.server.clients.say("connection rejected", "listener", l.options.Name, "client", conn.RemoteAddr(), "reason", err)
 			l.closeConn(conn)
 		}
 	}

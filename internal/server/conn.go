@@ -400,7 +400,7 @@ func (c *Conn) finish() {
 	c.in.drop()
 	c.yield()
 	if reason != nil {
-		c.server.log.Info("connection closed", "listener", c.Listener(), "client", c.RemoteAddr(), "reason", reason)
+		c.server.clients.say("connection closed", "listener", c.Listener(), "client", c.RemoteAddr(), "reason", reason)
 	}
 	c.server.forget(c)
 }

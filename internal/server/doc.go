@@ -78,5 +78,6 @@
 //	transport.go  transport: what a connection needs from a socket
 //	tcp.go        the plain one; tcp_linux.go, tcp_other.go
 //	stats.go      counters
+//	complaints.go lines about clients, so many a second
 //	panic.go      the last words of a process whose handler panicked
 package server

@@ -17,6 +17,7 @@ import (
 type Server struct {
 	options   Options
 	log       *slog.Logger
+	clients   complaints // lines about what clients do
 	stats     Stats
 	quota     *quota
 	listeners []*listener
@@ -39,6 +40,7 @@ func Listen(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits), closing: make(chan struct{}), conns: map[uint64]*Conn{}}
+	s.clients.log, s.clients.now = o.Logger, o.Now
 	if s.sentinel, err = newSentinel(s.wake); err != nil {
 		return nil, err
 	}

@@ -170,7 +170,7 @@ func (l *Loader) LoadSnapshot(end kafka.Offset, epoch kafka.LeaderEpoch, r Snaps
 		}
 	}
 	img, _ := b.Build(image.Position{Offset: end - 1, Epoch: epoch, Timestamp: r.LastContainedLogTimestamp(), Aligned: true})
-	l.opts.Logger.Info("metadata snapshot loaded", "endOffset", int64(end), "epoch", int32(epoch),
+	l.opts.Logger.Info("metadata snapshot loaded", "end_offset", int64(end), "epoch", int32(epoch),
 		"topics", img.Topics.Len(), "partitions", img.Topics.Partitions(), "brokers", img.Cluster.Brokers.Len())
 	l.stream = image.NewStream(img)
 	l.resetCounters()
@@ -202,7 +202,7 @@ func (l *Loader) take(img *image.Image, delta func() *image.Delta) {
 		}
 		l.caughtUp = true
 		l.opts.Logger.Info("metadata log loaded", "offset", int64(img.Position.Offset),
-			"metadata.version", img.Features.MetadataVersion.String())
+			"metadata_version", img.Features.MetadataVersion.String())
 		delta = func() *image.Delta { return image.Diff(image.Empty(), img) }
 	}
 	d := delta()
