@@ -38,7 +38,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			}
 		})
 	}
-	writeALot(t, log, rand.New(rand.NewPCG(7, 7)), func() bool { return reads.Load() > 5000 })
+	writeALot(t, log, rand.New(rand.NewPCG(7, 7)), func() bool { return reads.Load() > 2000 })
 	done.Store(true)
 	readers.Wait()
 	must(t, log.Close())
@@ -53,7 +53,7 @@ func writeALot(t *testing.T, log *Log, rnd *rand.Rand, enough func() bool) {
 	var mu sync.Mutex // the append lock, shared with a flush in the background
 	var flushes sync.WaitGroup
 	epoch := kafka.LeaderEpoch(0)
-	for n := 0; n < 3000 || !enough() && n < 300_000; n++ {
+	for n := 0; n < 1500 || !enough() && n < 100_000; n++ {
 		mu.Lock()
 		switch rnd.IntN(40) {
 		default:

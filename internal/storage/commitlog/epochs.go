@@ -13,6 +13,9 @@ import (
 	"barnabas/internal/kafka"
 )
 
+// errBadEpochs says that the checkpoint file is there and cannot be read.
+var errBadEpochs = errors.New("bad epoch checkpoint")
+
 // epochEntry says that a leader epoch begins at an offset.
 type epochEntry struct {
 	epoch kafka.LeaderEpoch
@@ -174,7 +177,7 @@ func readEpochs(fsys vfs.FS, dir string) (epochs, error) {
 	}
 	e, err := parseEpochs(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%w: %w", errBadEpochs, err)
 	}
 	return e, nil
 }

@@ -53,7 +53,9 @@ func (ld *loader) load() error {
 		return err
 	}
 	var err error
-	if ld.epochs, err = readEpochs(ld.env.FS, ld.dir); err != nil {
+	if ld.epochs, err = readEpochs(ld.env.FS, ld.dir); errors.Is(err, errBadEpochs) {
+		ld.report.BadEpochs = err
+	} else if err != nil {
 		return err
 	}
 	if err := ld.recover(); err != nil {
@@ -289,10 +291,39 @@ func (ld *loader) reset() error {
 }
 
 func (ld *loader) loadEpochs() error {
+	if ld.report.BadEpochs != nil {
+		if err := ld.collectEpochs(); err != nil {
+			return err
+		}
+	}
 	next, cutEnd := ld.epochs.truncateEnd(ld.end)
 	next, cutStart := next.truncateStart(ld.start)
 	if cutEnd || cutStart || ld.epochsDirty {
 		return ld.setEpochs(next)
+	}
+	return nil
+}
+
+// collectEpochs reads the epochs from the headers of all batches.
+func (ld *loader) collectEpochs() error {
+	ld.epochs, ld.epochsDirty = nil, true
+	for i := range ld.segments {
+		v := ld.viewOf(i)
+		f, err := v.hold(logSuffix)
+		if err != nil {
+			return err
+		}
+		sc := scanner{f: f, size: v.size, env: ld.env}
+		for sc.next() {
+			if h := &sc.header; h.LeaderEpoch > ld.epochs.latest() {
+				ld.epochs, _ = ld.epochs.assign(h.LeaderEpoch, h.BaseOffset)
+			}
+		}
+		sc.close()
+		f.Release()
+		if sc.err != nil && !isBadEntry(sc.err) {
+			return sc.err
+		}
 	}
 	return nil
 }

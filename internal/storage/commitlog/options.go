@@ -92,6 +92,7 @@ type OpenReport struct {
 	FilesDeleted      []string // left-overs, orphans, stray producer snapshots
 	SwapsFinished     []string // files of an interrupted cleaning that were put in place
 	BadSnapshots      []string // producer snapshots that could not be read
+	BadEpochs         error    // why the epochs were read from the batches instead
 	// ResetTo is set when all segments were removed because they end below the
 	// checkpointed log start.
 	ResetTo *kafka.Offset

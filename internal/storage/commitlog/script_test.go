@@ -386,6 +386,9 @@ func reportText(r OpenReport) string {
 	if len(r.IndexesRebuilt) > 0 {
 		say("rebuilt indexes of %v", r.IndexesRebuilt)
 	}
+	if r.BadEpochs != nil {
+		say("%v", r.BadEpochs)
+	}
 	if r.ResetTo != nil {
 		say("reset to %d", *r.ResetTo)
 	}
