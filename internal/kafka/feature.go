@@ -25,43 +25,42 @@ const (
 
 // metadataVersionInfo is what is known of one level.
 type metadataVersionInfo struct {
-	level         MetadataVersion
-	version       string // "4.4-IV2"
-	release       string // "4.4"
-	changedFormat bool   // records changed against the level before
-	production    bool
+	level      MetadataVersion
+	version    string // "4.4-IV2"
+	release    string // "4.4"
+	production bool
 }
 
 // metadataVersionInfos is in order of level, from MinMetadataVersion on.
 var metadataVersionInfos = [...]metadataVersionInfo{
-	{7, "3.3-IV3", "3.3", true, true},
-	{8, "3.4-IV0", "3.4", true, true},
-	{9, "3.5-IV0", "3.5", false, true},
-	{10, "3.5-IV1", "3.5", false, true},
-	{11, "3.5-IV2", "3.5", true, true},
-	{12, "3.6-IV0", "3.6", false, true},
-	{13, "3.6-IV1", "3.6", true, true},
-	{14, "3.6-IV2", "3.6", true, true},
-	{15, "3.7-IV0", "3.7", true, true},
-	{16, "3.7-IV1", "3.7", false, true},
-	{17, "3.7-IV2", "3.7", true, true},
-	{18, "3.7-IV3", "3.7", false, true},
-	{19, "3.7-IV4", "3.7", false, true},
-	{20, "3.8-IV0", "3.8", false, true},
-	{21, "3.9-IV0", "3.9", false, true},
-	{22, "4.0-IV0", "4.0", false, true},
-	{23, "4.0-IV1", "4.0", true, true},
-	{24, "4.0-IV2", "4.0", false, true},
-	{25, "4.0-IV3", "4.0", false, true},
-	{26, "4.1-IV0", "4.1", false, true},
-	{27, "4.1-IV1", "4.1", false, true},
-	{28, "4.2-IV0", "4.2", false, true},
-	{29, "4.2-IV1", "4.2", false, true},
-	{30, "4.3-IV0", "4.3", true, true},
-	{31, "4.4-IV0", "4.4", false, true},
-	{32, "4.4-IV1", "4.4", true, true},
-	{33, "4.4-IV2", "4.4", true, true},
-	{34, "4.5-IV0", "4.5", false, false},
+	{7, "3.3-IV3", "3.3", true},
+	{8, "3.4-IV0", "3.4", true},
+	{9, "3.5-IV0", "3.5", true},
+	{10, "3.5-IV1", "3.5", true},
+	{11, "3.5-IV2", "3.5", true},
+	{12, "3.6-IV0", "3.6", true},
+	{13, "3.6-IV1", "3.6", true},
+	{14, "3.6-IV2", "3.6", true},
+	{15, "3.7-IV0", "3.7", true},
+	{16, "3.7-IV1", "3.7", true},
+	{17, "3.7-IV2", "3.7", true},
+	{18, "3.7-IV3", "3.7", true},
+	{19, "3.7-IV4", "3.7", true},
+	{20, "3.8-IV0", "3.8", true},
+	{21, "3.9-IV0", "3.9", true},
+	{22, "4.0-IV0", "4.0", true},
+	{23, "4.0-IV1", "4.0", true},
+	{24, "4.0-IV2", "4.0", true},
+	{25, "4.0-IV3", "4.0", true},
+	{26, "4.1-IV0", "4.1", true},
+	{27, "4.1-IV1", "4.1", true},
+	{28, "4.2-IV0", "4.2", true},
+	{29, "4.2-IV1", "4.2", true},
+	{30, "4.3-IV0", "4.3", true},
+	{31, "4.4-IV0", "4.4", true},
+	{32, "4.4-IV1", "4.4", true},
+	{33, "4.4-IV2", "4.4", true},
+	{34, "4.5-IV0", "4.5", false},
 }
 
 func (v MetadataVersion) info() (metadataVersionInfo, bool) {
@@ -90,12 +89,6 @@ func (v MetadataVersion) Known() bool {
 func (v MetadataVersion) Production() bool {
 	i, ok := v.info()
 	return ok && i.production
-}
-
-// ChangedFormat says whether records changed against the level before.
-func (v MetadataVersion) ChangedFormat() bool {
-	i, ok := v.info()
-	return ok && i.changedFormat
 }
 
 // MetadataVersions lists all known levels in order, the unstable ones included.

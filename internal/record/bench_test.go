@@ -24,8 +24,10 @@ func benchBatch(tb testing.TB, c Codec, uncompressed int) Batch {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := NewBuilder(BatchOptions{Compression: Compression{Codec: c}})
-	for i := 0; b.UncompressedSize() < uncompressed; i++ {
-		b.Append(Record{Timestamp: benchTime + int64(i), Key: fmt.Appendf(nil, "key-%d", i%1000), Value: logLine(rng)})
+	for i, size := 0, HeaderSize; size < uncompressed; i++ {
+		r := Record{Timestamp: benchTime + int64(i), Key: fmt.Appendf(nil, "key-%d", i%1000), Value: logLine(rng)}
+		b.Append(r)
+		size += 1 + r.bodySize(int32(i), int64(i))
 	}
 	batch, err := b.Build()
 	if err != nil {

@@ -49,7 +49,6 @@ type Builder struct {
 	lastOffset    kafka.Offset
 	baseTimestamp kafka.TimestampMs
 	maxTimestamp  kafka.TimestampMs
-	uncompressed  int // bytes of the records section before compression
 }
 
 // NewBuilder is a builder that has been Reset.
@@ -112,27 +111,15 @@ func (b *Builder) AppendAt(r Record) {
 func (b *Builder) write(r *Record, offsetDelta int32) {
 	timestampDelta := r.Timestamp - b.baseTimestamp
 	if b.enc == nil {
-		before := len(b.out.b)
 		b.out.b = r.appendTo(b.out.b, offsetDelta, timestampDelta)
-		b.uncompressed += len(b.out.b) - before
 		return
 	}
 	b.scratch = r.appendTo(b.scratch[:0], offsetDelta, timestampDelta)
-	b.uncompressed += len(b.scratch)
 	_, b.err = b.enc.Write(b.scratch)
 }
 
-// Count is the number of records so far.
-func (b *Builder) Count() int { return int(b.count) }
-
 // Size is the size of the batch so far. What the encoder still holds is not in it.
 func (b *Builder) Size() int { return len(b.out.b) }
-
-// UncompressedSize is what the size would be without compression.
-func (b *Builder) UncompressedSize() int { return HeaderSize + b.uncompressed }
-
-// MaxTimestamp is the largest timestamp of the records so far.
-func (b *Builder) MaxTimestamp() kafka.TimestampMs { return b.maxTimestamp }
 
 // Build ends the batch. It belongs to the caller; the builder must be Reset
 // before it is used again. A batch without records is built too, with the range

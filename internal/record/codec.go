@@ -30,16 +30,6 @@ func (c Codec) String() string {
 	return fmt.Sprintf("unknown(%d)", uint8(c))
 }
 
-// ParseCodec finds a codec by Kafka's name.
-func ParseCodec(name string) (c Codec, ok bool) {
-	for i, n := range codecNames {
-		if n == name {
-			return Codec(i), true
-		}
-	}
-	return None, false
-}
-
 // Compression is a codec and how hard it tries. Level is in the terms of
 // Kafka's compression.gzip.level, compression.lz4.level and
 // compression.zstd.level; 0 is the default of each (-1, 9 and 3). Levels that
