@@ -1,8 +1,11 @@
 package replica
 
 import (
+	"errors"
+
 	"barnabas/internal/kafka"
 	"barnabas/internal/replica/purgatory"
+	"barnabas/internal/storage/commitlog"
 )
 
 // flushTask syncs a partition's log once. It is the group commit: one sync is
@@ -25,8 +28,11 @@ func (t *flushTask) run() {
 		begun := p.env.now()
 		if err := f.Sync(); err != nil {
 			// The directory is gone for good: what failed to be synced may never
-			// be read back, so nothing may be acknowledged any more.
-			r.dir.fail("sync", p.id.TopicPartition(), err)
+			// be read back, so nothing may be acknowledged any more. Nor if the log
+			// was given up meanwhile, but that is no fault of the directory.
+			if !errors.Is(err, commitlog.ErrClosed) {
+				r.dir.fail("sync", p.id.TopicPartition(), err)
+			}
 			p.mu.Lock()
 			p.flushEndedLocked()
 			p.mu.Unlock()

@@ -1,8 +1,10 @@
 package vfs
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // DefaultOpenFiles is the number of cached descriptors unless the operator says
@@ -35,16 +37,37 @@ func NewCache(limit int, closeFailed func(error)) *Cache {
 	return &Cache{limit: limit, closeFailed: closeFailed}
 }
 
-// Hold returns the slot's file with a hold, and opens it if it is not open.
+// Hold returns the slot's file with a hold, and opens it if it is not open. If the
+// process has no descriptor left, because connections have taken them, the cache
+// gives some of its own back.
 func (c *Cache) Hold(slot *Slot, fsys FS, path string, mode Mode) (*Shared, error) {
 	if s := slot.TryHold(); s != nil {
 		return s, nil
 	}
 	f, err := fsys.Open(path, mode)
+	for errors.Is(err, syscall.EMFILE) && c.giveBack() {
+		f, err = fsys.Open(path, mode)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return c.Adopt(slot, f), nil
+}
+
+// giveBack closes an eighth of the cached files, and says whether it closed any.
+func (c *Cache) giveBack() bool {
+	var victims []*Shared
+	c.mu.Lock()
+	for range len(c.open)/8 + 1 {
+		if v := c.evictLocked(nil); v != nil {
+			victims = append(victims, v)
+		}
+	}
+	c.mu.Unlock()
+	for _, v := range victims {
+		v.Release()
+	}
+	return len(victims) > 0
 }
 
 // Adopt puts an open file into a slot and returns it with a hold. If another
@@ -95,6 +118,9 @@ func (c *Cache) add(s *Shared) {
 // spared once.
 func (c *Cache) evictLocked(keep *Shared) *Shared {
 	for range 2*len(c.open) + 1 {
+		if len(c.open) == 0 {
+			return nil
+		}
 		if c.hand >= len(c.open) {
 			c.hand = 0
 		}

@@ -3,8 +3,10 @@ package vfs_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"barnabas/internal/base/vfs"
@@ -168,6 +170,54 @@ func BenchmarkHold(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		s.Release()
+	}
+}
+
+// fewFiles is a file system of a process that may open only so many files.
+type fewFiles struct {
+	vfs.FS
+	left int
+}
+
+type countedFile struct {
+	vfs.File
+	fs *fewFiles
+}
+
+func (f *fewFiles) Open(path string, mode vfs.Mode) (vfs.File, error) {
+	if f.left == 0 {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE}
+	}
+	f.left--
+	file, err := f.FS.Open(path, mode)
+	return countedFile{file, f}, err
+}
+
+func (f countedFile) Close() error {
+	f.fs.left++
+	return f.File.Close()
+}
+
+func TestCacheGivesDescriptorsBackWhenThereAreNone(t *testing.T) {
+	few := &fewFiles{FS: vfs.NewMem(nil), left: 3}
+	c := vfs.NewCache(100, func(err error) { t.Error(err) })
+	slots := make([]vfs.Slot, 10)
+	for i := range slots {
+		s, err := c.Hold(&slots[i], few, fmt.Sprint("f", i), vfs.Create)
+		must(t, err)
+		s.Release()
+	}
+	var held []*vfs.Shared
+	for i := range 3 {
+		s, err := c.Hold(&slots[i], few, fmt.Sprint("f", i), vfs.Create)
+		must(t, err)
+		held = append(held, s)
+	}
+	if _, err := c.Hold(&slots[5], few, "f5", vfs.Create); !errors.Is(err, syscall.EMFILE) {
+		t.Errorf("with all descriptors in use: %v", err)
+	}
+	for _, s := range held {
 		s.Release()
 	}
 }

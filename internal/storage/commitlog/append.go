@@ -117,15 +117,20 @@ func (l *Log) prepareAppend(epoch kafka.LeaderEpoch) error {
 	if err := l.assignEpoch(epoch, l.end); err != nil {
 		return err
 	}
-	if len(l.act.index) < spillEntries {
-		return nil
-	}
-	return l.act.writeIndexes(l.env, l.dir, l.active())
+	return l.spillIndexes()
 }
 
 // spillEntries is how many index entries stay in memory before they are written:
 // 64 KiB, which stand for 32 MiB of batches.
 const spillEntries = 8192
+
+// spillIndexes bounds what is in memory of the indexes.
+func (l *Log) spillIndexes() error {
+	if len(l.act.index) < spillEntries {
+		return nil
+	}
+	return l.act.writeIndexes(l.env, l.dir, l.active())
+}
 
 // admit decides whether a batch is to be appended. The state that its producer
 // would have then is left in r.

@@ -34,6 +34,9 @@ func (l *Log) AppendFollower(epoch kafka.LeaderEpoch, now kafka.TimestampMs, raw
 	if err != nil || len(headers) == 0 {
 		return done, err
 	}
+	if err := l.spillIndexes(); err != nil {
+		return done, err
+	}
 	for len(headers) > 0 {
 		n, bytes, err := l.followRun(headers, raw, now, &done)
 		if err != nil {

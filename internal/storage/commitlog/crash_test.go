@@ -88,6 +88,29 @@ func TestFlushAcrossATruncationRaisesNothing(t *testing.T) {
 	}
 }
 
+// A flush of a log that was given up must not say that anything is durable.
+func TestFlushOfAnAbandonedLogSaysSo(t *testing.T) {
+	fx := newFixture(t)
+	fx.append(batch(10, 1))
+	f, ok := fx.log.BeginFlush(10)
+	if !ok {
+		t.Fatal("nothing to flush")
+	}
+	fx.log.Abandon()
+	if err := f.Sync(); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Abandon: %v", err)
+	}
+	if f, ok := fx.log.BeginFlush(10); !ok || !errors.Is(f.Sync(), ErrClosed) {
+		t.Error("a flush that was begun after Abandon said that all is durable")
+	}
+	fx.open(Options{})
+	f, _ = fx.log.BeginFlush(10)
+	must(t, fx.log.Close())
+	if err := f.Sync(); err != nil {
+		t.Errorf("after Close, which syncs: %v", err)
+	}
+}
+
 // hookFS calls hook once, in the middle of a read of a log file.
 type hookFS struct {
 	vfs.FS

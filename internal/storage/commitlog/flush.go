@@ -25,12 +25,13 @@ func (l *Log) Flush(upTo kafka.Offset) error {
 
 // Flushing is a flush under way.
 type Flushing struct {
-	env         *Env
+	log         *Log // for env and broken, which are safe to read
 	dir         string
 	upTo        kafka.Offset
 	parts       []flushPart
 	newNames    bool
 	truncations uint64
+	failed      error // why nothing can be synced
 }
 
 // flushPart is a segment that must be synced.
@@ -47,11 +48,14 @@ func (f *Flushing) UpTo() kafka.Offset { return f.upTo }
 // upTo is durable; ok is false if all of it is.
 func (l *Log) BeginFlush(upTo kafka.Offset) (f *Flushing, ok bool) {
 	upTo = min(upTo, l.end)
-	if upTo <= l.recoveryPoint || l.usable() != nil {
+	if upTo <= l.recoveryPoint {
 		return nil, false
 	}
+	if err := l.usable(); err != nil {
+		return &Flushing{log: l, failed: err}, true
+	}
 	l.flushing = max(l.flushing, upTo)
-	f = &Flushing{env: l.env, dir: l.dir, upTo: upTo, truncations: l.truncations}
+	f = &Flushing{log: l, dir: l.dir, upTo: upTo, truncations: l.truncations}
 	last := len(l.segments) - 1
 	for i := max(0, floorSegment(l.segments, l.recoveryPoint)); i <= last && l.segments[i].base < upTo; i++ {
 		part := flushPart{segment: l.segments[i], sealed: i < last, snapshot: kafka.NoOffset}
@@ -64,12 +68,16 @@ func (l *Log) BeginFlush(upTo kafka.Offset) (f *Flushing, ok bool) {
 	return f, true
 }
 
-// Sync does the work, without the lock. Its error means that the log directory
-// has failed; it must not be tried again.
+// Sync does the work, without the lock. ErrClosed says that the log was abandoned
+// meanwhile, and nothing about durability; any other error means that the log
+// directory has failed, and must not be tried again.
 //
 // Of the active segment only the log is synced: as long as the recovery point lies
 // in a segment, recovery makes its indexes anew.
 func (f *Flushing) Sync() error {
+	if f.failed != nil {
+		return f.failed
+	}
 	for _, p := range f.parts {
 		if err := f.syncFile(p.segment, logSuffix); err != nil {
 			return err
@@ -88,22 +96,25 @@ func (f *Flushing) Sync() error {
 			}
 		}
 		if p.snapshot >= 0 {
-			if err := syncPath(f.env.FS, filePath(f.dir, p.snapshot, snapshotSuffix)); err != nil {
+			if err := syncPath(f.log.env.FS, filePath(f.dir, p.snapshot, snapshotSuffix)); err != nil {
 				return err
 			}
 		}
 	}
 	if f.newNames {
-		return f.env.FS.SyncDir(f.dir)
+		return f.log.env.FS.SyncDir(f.dir)
 	}
 	return nil
 }
 
 // syncFile syncs a file of a segment. A segment that has been removed meanwhile
-// needs no durability.
+// needs no durability, and one whose log was closed has it.
 func (f *Flushing) syncFile(s *segment, suffix string) error {
-	file, err := s.hold(f.env, f.dir, suffix, vfs.ReadWrite)
+	file, err := s.hold(f.log.env, f.dir, suffix, vfs.ReadWrite)
 	if errors.Is(err, ErrStale) {
+		if f.log.broken.Load() {
+			return ErrClosed
+		}
 		return nil
 	}
 	if err != nil {
@@ -129,7 +140,7 @@ func syncPath(fsys vfs.FS, path string) error {
 // succeeded. If the log was truncated meanwhile, what was synced may not be what
 // is there now, and nothing changes.
 func (l *Log) EndFlush(f *Flushing) {
-	if f.truncations == l.truncations {
+	if f.failed == nil && f.truncations == l.truncations {
 		l.recoveryPoint = max(l.recoveryPoint, min(f.upTo, l.end))
 	}
 }
@@ -167,12 +178,13 @@ func (l *Log) Close() error {
 	if err := l.usable(); err != nil {
 		return err
 	}
-	err := l.close()
-	retireAll(l.segments)
-	if err != nil {
-		return l.fail(err)
+	if err := l.close(); err != nil {
+		err = l.fail(err)
+		retireAll(l.segments)
+		return err
 	}
 	l.failed = ErrClosed
+	retireAll(l.segments)
 	return nil
 }
 
@@ -211,8 +223,9 @@ func (l *Log) close() error {
 // Abandon closes the files without writing, when the disk has failed or the
 // folder is to be deleted. Snapshots that are still around become stale.
 func (l *Log) Abandon() {
-	retireAll(l.segments)
+	l.broken.Store(true)
 	if l.failed == nil {
 		l.failed = ErrClosed
 	}
+	retireAll(l.segments)
 }

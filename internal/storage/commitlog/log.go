@@ -16,6 +16,8 @@ var ErrClosed = errors.New("commitlog: closed")
 type Log struct {
 	snap   atomic.Pointer[Snapshot]
 	config atomic.Pointer[Config]
+	// broken is set before the files are let go without having been synced.
+	broken atomic.Bool
 
 	// The rest is guarded by the owner's lock.
 	env      *Env
@@ -53,6 +55,7 @@ func (l *Log) change() error {
 // fail makes the log refuse all further changes: what is on disk is no longer
 // what is known here.
 func (l *Log) fail(err error) error {
+	l.broken.Store(true)
 	l.failed = fmt.Errorf("log %s has failed: %w", l.dir, err)
 	return l.failed
 }

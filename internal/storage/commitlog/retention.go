@@ -72,8 +72,9 @@ func (l *Log) RemoveSegments(doomed Doomed, now kafka.TimestampMs) (Garbage, err
 	}
 	l.publish()
 	if err := l.discard(removed, &g); err != nil {
+		err = l.fail(err)
 		retireAll(removed)
-		return g, l.fail(err)
+		return g, err
 	}
 	return g, nil
 }

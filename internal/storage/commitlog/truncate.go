@@ -46,8 +46,9 @@ func (l *Log) TruncateTo(o kafka.Offset, now kafka.TimestampMs) (Garbage, error)
 	l.truncations++
 	before := l.segments
 	if err := l.truncateTo(max(o, 0), now, &g); err != nil {
+		err = l.fail(err)
 		retireAll(before)
-		return g, l.fail(err)
+		return g, err
 	}
 	l.publish()
 	return g, nil
@@ -112,8 +113,9 @@ func (l *Log) TruncateFullyAndStartAt(o kafka.Offset, now kafka.TimestampMs) (Ga
 	l.truncations++
 	before := l.segments
 	if err := l.restartAt(o, now, &g); err != nil {
+		err = l.fail(err)
 		retireAll(before)
-		return g, l.fail(err)
+		return g, err
 	}
 	l.publish()
 	return g, nil
