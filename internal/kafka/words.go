@@ -1,6 +1,9 @@
 package kafka
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // Release is the release of Apache Kafka that this one is equal to.
 const Release = "4.4.0"
@@ -70,6 +73,11 @@ type TopicPartition struct {
 // String is Kafka's text form, which is also the name of the replica's folder.
 func (tp TopicPartition) String() string {
 	return tp.Topic + "-" + strconv.Itoa(int(tp.Partition))
+}
+
+// Compare orders by topic and number.
+func (tp TopicPartition) Compare(other TopicPartition) int {
+	return cmp.Or(cmp.Compare(tp.Topic, other.Topic), cmp.Compare(tp.Partition, other.Partition))
 }
 
 // TopicIDPartition names a partition by topic id; Topic is for people.

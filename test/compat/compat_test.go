@@ -2,7 +2,6 @@ package compat
 
 import (
 	"flag"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -40,14 +39,7 @@ func startServer(t *testing.T, apache *kit.Apache) *kit.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := n.Kill(); err != nil {
-			t.Error(err)
-		}
-		if b, err := os.ReadFile(n.LogFile()); t.Failed() && err == nil {
-			t.Logf("server log:\n%s", b[max(0, len(b)-8000):])
-		}
-	})
+	n.EndWith(t)
 	if err := n.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,30 @@ func (n *Node) Start() error {
 	return p.waitPort(n.Address())
 }
 
+// Test is what a node needs of the test that it runs for.
+type Test interface {
+	Cleanup(func())
+	Failed() bool
+	Error(...any)
+	Logf(string, ...any)
+}
+
+// shownOfLog is how much of its log a node shows when its test has failed.
+const shownOfLog = 8000
+
+// EndWith kills the server when the test ends, and shows the end of its log if the
+// test has failed.
+func (n *Node) EndWith(t Test) {
+	t.Cleanup(func() {
+		if err := n.Kill(); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(n.LogFile()); t.Failed() && err == nil {
+			t.Logf("server log:\n%s", b[max(0, len(b)-shownOfLog):])
+		}
+	})
+}
+
 // Stop asks the server to end (SIGTERM) and waits.
 func (n *Node) Stop() error { return n.signal(syscall.SIGTERM) }
 

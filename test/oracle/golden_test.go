@@ -140,14 +140,7 @@ func unpackGolden(t *testing.T, s kit.Server, variant string) *kit.Node {
 // start starts a node and prints its log if the test fails.
 func start(t *testing.T, n *kit.Node) {
 	t.Helper()
-	t.Cleanup(func() {
-		if err := n.Kill(); err != nil {
-			t.Error(err)
-		}
-		if b, err := os.ReadFile(n.LogFile()); t.Failed() && err == nil {
-			t.Logf("server log:\n%s", lastBytes(b, 8000))
-		}
-	})
+	n.EndWith(t)
 	if err := n.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -113,14 +113,7 @@ func newSoakNode(t *testing.T, binary *kit.Barnabas, dir string, properties ...s
 		t.Fatal(err)
 	}
 	n.Admin = address(ports[0])
-	t.Cleanup(func() {
-		if err := n.Kill(); err != nil {
-			t.Error(err)
-		}
-		if b, err := os.ReadFile(n.LogFile()); t.Failed() && err == nil {
-			t.Logf("server log:\n%s", b[max(0, len(b)-8000):])
-		}
-	})
+	n.EndWith(t)
 	if err := n.Start(); err != nil {
 		t.Fatal(err)
 	}

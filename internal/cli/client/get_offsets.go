@@ -140,13 +140,7 @@ func printOffsets(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]
 			}
 		}
 	}
-	less := func(a, b kafka.TopicPartition) int {
-		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
-			return c
-		}
-		return int(a.Partition) - int(b.Partition)
-	}
-	for _, tp := range slices.SortedFunc(maps.Keys(offsets), less) {
+	for _, tp := range slices.SortedFunc(maps.Keys(offsets), kafka.TopicPartition.Compare) {
 		fmt.Fprintf(o.Stdout, "%s:%d:%d\n", tp.Topic, tp.Partition, offsets[tp])
 	}
 	return nil

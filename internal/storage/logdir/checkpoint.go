@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -135,16 +136,7 @@ func WriteCheckpoint(fsys vfs.FS, dir string, c Checkpoint, offsets map[kafka.To
 }
 
 func formatCheckpoint(offsets map[kafka.TopicPartition]kafka.Offset) []byte {
-	partitions := make([]kafka.TopicPartition, 0, len(offsets))
-	for tp := range offsets {
-		partitions = append(partitions, tp)
-	}
-	slices.SortFunc(partitions, func(a, b kafka.TopicPartition) int {
-		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
-			return c
-		}
-		return int(a.Partition) - int(b.Partition)
-	})
+	partitions := slices.SortedFunc(maps.Keys(offsets), kafka.TopicPartition.Compare)
 	b := make([]byte, 0, 16+32*len(partitions))
 	b = strconv.AppendInt(b, checkpointVersion, 10)
 	b = append(b, '\n')

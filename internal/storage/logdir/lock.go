@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"barnabas/internal/base/vfs"
+
+	"golang.org/x/sys/unix"
 )
 
 // LockFile is the name of the file that is locked while a node runs. It is empty;
@@ -70,6 +72,21 @@ func Acquire(fsys vfs.FS, dir string) (*Lock, error) {
 
 // errLocked says that someone else holds the lock.
 var errLocked = errors.New("locked by another process")
+
+// leadsTo says whether path leads to the open file.
+func leadsTo(path string, fd int) (bool, error) {
+	var open, named unix.Stat_t
+	if err := unix.Fstat(fd, &open); err != nil {
+		return false, err
+	}
+	if err := unix.Stat(path, &named); err != nil {
+		if err == unix.ENOENT {
+			return false, nil
+		}
+		return false, err
+	}
+	return open.Dev == named.Dev && open.Ino == named.Ino, nil
+}
 
 // Release removes the file and gives the lock up: the last act of a clean stop.
 func (l *Lock) Release() error {

@@ -28,17 +28,7 @@ func lockFile(fd int, path string) (named bool, err error) {
 			return false, err
 		}
 	}
-	var ours, there unix.Stat_t
-	if err := unix.Fstat(fd, &ours); err != nil {
-		return false, err
-	}
-	if err := unix.Stat(path, &there); err != nil {
-		if err == unix.ENOENT {
-			return false, nil
-		}
-		return false, err
-	}
-	return ours.Dev == there.Dev && ours.Ino == there.Ino, nil
+	return leadsTo(path, fd)
 }
 
 // lockHolder finds the process that holds the lock, or 0. The system names the
