@@ -39,9 +39,17 @@ func (b *Broker) describeCluster(c *call) {
 	c.ReplyMessage(resp)
 }
 
-// describeCluster of a controller names controllers.
+// describeCluster of a controller names controllers. Unlike that of a broker it is
+// not for everybody, as in Apache.
 func (c *Controller) describeCluster(call *call) {
 	req := call.Msg.(*kmsg.DescribeClusterRequest)
+	if !call.mayCluster(kmsg.ACLOperationAlter) {
+		resp, text := kmsg.NewPtrDescribeClusterResponse(), "Cluster authorization failed."
+		resp.ErrorCode, resp.ErrorMessage = int16(kafka.ErrClusterAuthorizationFailed), &text
+		resp.ControllerID, resp.ClusterAuthorizedOperations = -1, noOperations
+		call.ReplyMessage(resp)
+		return
+	}
 	resp, ok := c.beginDescribeCluster(call, req, endpointController)
 	if ok {
 		resp.ControllerID = int32(c.NodeID)

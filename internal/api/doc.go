@@ -23,4 +23,7 @@
 //	errors.go                  error codes of answers, counted for the metrics
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name
+//
+// The tests of package api_test run a whole node: node_test.go starts it and talks
+// to it, requests_test.go makes requests of every key and version.
 package api

@@ -25,6 +25,7 @@ import (
 	"barnabas/internal/producerid"
 	"barnabas/internal/quorum"
 	"barnabas/internal/replica"
+	"barnabas/internal/security"
 	"barnabas/internal/server"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Log        *slog.Logger
 	// Level is the level of Log's handler, which the admin listener can change.
 	Level *slog.LevelVar
+	// Authorizer says what clients may do; nil allows everything.
+	Authorizer security.Authorizer
 
 	newFS func() vfs.FS // for tests; nil is ownFS
 }
@@ -43,6 +46,7 @@ type Options struct {
 // Node is a running node.
 type Node struct {
 	config      *config.Broker
+	authorizer  security.Authorizer
 	log         *slog.Logger
 	incarnation kafka.UUID
 
@@ -80,8 +84,11 @@ type Node struct {
 // clients are let in.
 func Start(o Options) (*Node, error) {
 	n := &Node{
-		config: o.Config, log: o.Log, meters: newMeters(),
+		config: o.Config, authorizer: o.Authorizer, log: o.Log, meters: newMeters(),
 		serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
+	}
+	if n.authorizer == nil {
+		n.authorizer = security.AllowAll{}
 	}
 	n.image.Store(image.Empty())
 	n.effective.Store(o.Config)
