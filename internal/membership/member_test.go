@@ -183,7 +183,14 @@ func TestInputsFromManyGoroutines(t *testing.T) {
 	}
 	wg.Wait()
 	m.MetadataApplied(Metadata{Offset: 500, Version: kafka.LatestMetadataVersion})
-	<-m.Unfenced()
+	select {
+	case <-m.Unfenced():
+	case <-time.After(30 * time.Second):
+		t.Fatalf("still %v", m.State())
+	}
+	if s := m.State(); s != Running {
+		t.Errorf("unfenced, but %v", s)
+	}
 	m.Close()
 }
 
