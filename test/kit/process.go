@@ -12,7 +12,7 @@ import (
 )
 
 // Patience is how long the kit waits for a condition before it gives up.
-const Patience = 60 * time.Second
+const Patience = 3 * time.Minute
 
 // Process is a child process whose output goes to a file.
 type Process struct {
