@@ -25,11 +25,13 @@
 //  5. Readers see a shorter log before the files are shortened.
 //  6. Below the recovery point everything has been synced: logs, indexes of sealed
 //     segments, names. Indexes of the segment in which it lies may be behind;
-//     recovery makes them anew.
+//     recovery makes them anew. What a truncation takes away is durably gone when
+//     it returns: a power cut must not bring it back beside what is written next.
 //  7. An index is a hint. Whatever it says, a read begins at an entry whose header
 //     says that it is the right one.
 //  8. Recovery cuts only above the recovery point, or where nothing good follows,
-//     and keeps what it cuts off if any of it was good.
+//     and keeps what it cuts off if any of it was good. Segments behind a cut go
+//     before the cut is made, so that an opening which is interrupted is repeated.
 //
 // An idle log costs no descriptor and three objects that the garbage collector
 // looks at: Log, Snapshot and one segment.
@@ -37,7 +39,12 @@
 // Differences to Apache, on purpose: indexes are not preallocated (it opens short
 // ones), the index of a new segment is made with it, a segment that is empty is
 // not rolled, a duplicate does not roll, damage below the recovery point is left
-// in place, and read errors fail the opening instead of emptying the segment.
+// in place, read errors fail the opening instead of emptying the segment, a
+// segment that has offsets of the next one ends before them, an epoch file that
+// cannot be read is made from the batches, and the recovery point does not follow
+// the log start. Segments whose offsets do not fit into 31 bits, which Kafka before
+// 2.0 could write and Apache splits, are cut there when they are scanned (and what
+// is cut off is kept).
 //
 // Files:
 //

@@ -39,6 +39,7 @@ type loader struct {
 	o        Options
 	report   OpenReport
 	names    map[string]bool // files in the folder
+	trusted  int             // segments before this one are below the recovery point
 	progress Progress
 }
 
@@ -333,6 +334,11 @@ func (ld *loader) collectEpochs() error {
 func (ld *loader) loadProducers() error {
 	if err := ld.removeStraySnapshots(); err != nil {
 		return err
+	}
+	if len(ld.report.FilesDeleted) > 0 {
+		if err := ld.env.FS.SyncDir(ld.dir); err != nil {
+			return err
+		}
 	}
 	ps := &ld.producers
 	ps.clear()

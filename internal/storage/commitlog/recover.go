@@ -16,20 +16,20 @@ import (
 // the one on in which the recovery point lies. After a clean stop none is. Below,
 // only segments whose indexes are missing or damaged are read again.
 func (ld *loader) recover() error {
-	first := len(ld.segments)
+	ld.trusted = len(ld.segments)
 	if !ld.o.Clean {
 		ld.dirty = true
-		first = max(0, floorSegment(ld.segments, ld.o.RecoveryPoint))
+		ld.trusted = max(0, floorSegment(ld.segments, ld.o.RecoveryPoint))
 	}
-	for i := range min(first, len(ld.segments)) {
+	for i := range ld.trusted {
 		if err := ld.repairIndexes(i); err != nil {
 			return err
 		}
 	}
-	if first >= len(ld.segments) {
+	if ld.trusted == len(ld.segments) {
 		return nil
 	}
-	return ld.recoverFrom(first)
+	return ld.recoverFrom(ld.trusted)
 }
 
 // repairIndexes makes the indexes of a segment anew if they are not there.
@@ -255,17 +255,18 @@ func (ld *loader) judge(i int, v *verifier, bad *badBytes) (resume int64, cut *C
 		return 0, nil, err
 	}
 	s := ld.segments[i]
-	next, found := h.BaseOffset, behind
-	if !behind && i < len(ld.segments)-1 {
-		next, found, pos = ld.segments[i+1].base, true, -1
+	d := Damage{Segment: s.base, From: bad.pos, To: v.size, FirstLost: v.next, Reason: bad.reason}
+	resume, next := int64(-1), kafka.NoOffset
+	switch {
+	case behind && pos > bad.pos:
+		resume, next, d.To = pos, h.BaseOffset, pos
+	case i < len(ld.segments)-1:
+		next = ld.segments[i+1].base
 	}
-	if found && next > v.next && (ld.o.Clean || next <= ld.o.RecoveryPoint) {
-		d := Damage{Segment: s.base, From: bad.pos, To: pos, FirstLost: v.next, LastLost: next - 1, Reason: bad.reason}
-		if pos < 0 {
-			d.To = v.size
-		}
+	if next >= 0 && (i < ld.trusted || next > v.next && next <= ld.o.RecoveryPoint) {
+		d.LastLost = max(next-1, d.FirstLost)
 		ld.report.Damages = append(ld.report.Damages, d)
-		return pos, nil, nil
+		return resume, nil, nil
 	}
 	cut = &Cut{Segment: s.base, Position: bad.pos, Offset: max(v.next, s.base), Bytes: v.size - bad.pos, Reason: bad.reason}
 	if behind {

@@ -69,8 +69,11 @@ func (l *Log) forgetSnapshot(o kafka.Offset) {
 	l.snapshots = slices.DeleteFunc(l.snapshots, func(s kafka.Offset) bool { return s == o })
 }
 
-// removeSnapshots removes the snapshot files whose offset drop says so of.
+// removeSnapshots removes the snapshot files whose offset drop says so of. When it
+// returns they are durably gone: one that came back after a power cut would speak
+// of batches that are no longer those of the log.
 func (l *Log) removeSnapshots(drop func(kafka.Offset) bool) error {
+	before := len(l.snapshots)
 	for _, o := range slices.Clone(l.snapshots) {
 		if drop(o) {
 			if err := l.removeSnapshot(o); err != nil {
@@ -78,7 +81,10 @@ func (l *Log) removeSnapshots(drop func(kafka.Offset) bool) error {
 			}
 		}
 	}
-	return nil
+	if len(l.snapshots) == before {
+		return nil
+	}
+	return l.env.FS.SyncDir(l.dir)
 }
 
 // loadSnapshot takes over the newest snapshot at or below an offset that can be

@@ -84,6 +84,8 @@ func (v *verifier) batch() (h record.Header, marker *record.EndTxnMarker, err er
 	switch {
 	case v.gapless && h.BaseOffset > v.next && v.pos > 0:
 		return h, nil, &badBytes{v.pos, 0, fmt.Sprintf("offset %d, expected %d", h.BaseOffset, v.next)}
+	case h.LastOffset()-v.base > maxRelativeOffset:
+		return h, nil, &badBytes{v.pos, 0, fmt.Sprintf("offset %d does not fit into segment %d", h.LastOffset(), v.base)}
 	case v.limit >= 0 && h.LastOffset() >= v.limit:
 		return h, nil, &badBytes{v.pos, 0, fmt.Sprintf("offset %d belongs to the next segment", h.LastOffset())}
 	}
@@ -118,8 +120,6 @@ func (v *verifier) check(pos int64, next kafka.Offset) (record.Header, error) {
 		return h, &badBytes{pos, h.Size, fmt.Sprintf("the file ends inside a batch of %d bytes", h.Size)}
 	case h.LastOffset() < next || h.LastOffset() < h.BaseOffset:
 		return h, &badBytes{pos, h.Size, fmt.Sprintf("offsets [%d, %d], expected %d or more", h.BaseOffset, h.LastOffset(), next)}
-	case h.LastOffset()-v.base > maxRelativeOffset:
-		return h, &badBytes{pos, h.Size, fmt.Sprintf("offset %d does not belong to segment %d", h.LastOffset(), v.base)}
 	}
 	if h.Magic < record.MagicV2 || h.Size <= verifyChunk {
 		return h, v.checkWhole(pos, &h)
@@ -208,8 +208,7 @@ func (v *verifier) nextCandidate(pos int64) (int64, bool, error) {
 }
 
 func (v *verifier) plausible(pos int64, h *record.Header) bool {
-	return pos+int64(h.Size) <= v.size && h.BaseOffset >= v.next && h.LastOffset() >= h.BaseOffset &&
-		h.LastOffset()-v.base <= maxRelativeOffset && h.Count >= 0
+	return pos+int64(h.Size) <= v.size && h.BaseOffset >= v.next && h.LastOffset() >= h.BaseOffset && h.Count >= 0
 }
 
 // asBadBytes returns err if it says that bytes are bad, and nil if it is one of the
