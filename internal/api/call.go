@@ -70,8 +70,13 @@ func (c *call) clusterOperations() int32 {
 	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeCluster, security.ClusterName)
 }
 
-// textUnknownTopic is Apache's text for a topic that does not exist.
-const textUnknownTopic = "This server does not host this topic-partition."
+// Apache's texts for codes that have no better one.
+const (
+	textUnknownTopic   = "This server does not host this topic-partition."
+	textTopicRefused   = "Topic authorization failed."
+	textClusterRefused = "Cluster authorization failed."
+	textInvalidRequest = "This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."
+)
 
 // resolve finds a topic by name, or by id where the version of the request goes
 // by ids. Which of the two errors it gives depends on that.

@@ -44,7 +44,7 @@ func (b *Broker) describeCluster(c *call) {
 func (c *Controller) describeCluster(call *call) {
 	req := call.Msg.(*kmsg.DescribeClusterRequest)
 	if !call.mayCluster(kmsg.ACLOperationAlter) {
-		resp, text := kmsg.NewPtrDescribeClusterResponse(), "Cluster authorization failed."
+		resp, text := kmsg.NewPtrDescribeClusterResponse(), textClusterRefused
 		resp.ErrorCode, resp.ErrorMessage = int16(kafka.ErrClusterAuthorizationFailed), &text
 		resp.ControllerID, resp.ClusterAuthorizedOperations = -1, noOperations
 		call.ReplyMessage(resp)

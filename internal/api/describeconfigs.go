@@ -34,9 +34,6 @@ func (b *Broker) describeConfigs(c *call) {
 	c.ReplyMessage(resp)
 }
 
-// textInvalidRequest is Apache's text for a request that has no better one.
-const textInvalidRequest = "This most likely occurs because of a request being malformed by the client library or the message was sent to an incompatible broker. See the broker logs for more details."
-
 func (b *Broker) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) ([]config.Entry, kafka.ErrorCode, string) {
 	switch r.ResourceType {
 	case kmsg.ConfigResourceTypeTopic:
@@ -51,7 +48,7 @@ func (b *Broker) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) 
 
 func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafka.ErrorCode, string) {
 	if !c.mayTopic(kmsg.ACLOperationDescribeConfigs, topic) {
-		return nil, kafka.ErrTopicAuthorizationFailed, "Topic authorization failed."
+		return nil, kafka.ErrTopicAuthorizationFailed, textTopicRefused
 	}
 	if err := kafka.CheckTopicName(topic); err != nil {
 		return nil, kafka.ErrInvalidTopicException, err.Error()
@@ -69,7 +66,7 @@ func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafk
 
 func (b *Broker) brokerConfigEntries(c *call, name string) ([]config.Entry, kafka.ErrorCode, string) {
 	if !c.mayCluster(kmsg.ACLOperationDescribeConfigs) {
-		return nil, kafka.ErrClusterAuthorizationFailed, "Cluster authorization failed."
+		return nil, kafka.ErrClusterAuthorizationFailed, textClusterRefused
 	}
 	entries := b.Effective().DescribeBroker()
 	if name == "" {

@@ -143,7 +143,8 @@ func (b *Broker) describeProducersOf(c *call, topic string, partition int32) kms
 		return refused
 	}
 	if !c.mayTopic(kmsg.ACLOperationRead, topic) {
-		refused.ErrorCode = int16(kafka.ErrTopicAuthorizationFailed)
+		text := textTopicRefused
+		refused.ErrorCode, refused.ErrorMessage = int16(kafka.ErrTopicAuthorizationFailed), &text
 		return refused
 	}
 	if b.Image().Topics.ByName(topic) == nil {

@@ -48,8 +48,8 @@ func (c *Controller) unregisterBroker(call *call) { unregisterBroker(c.Options, 
 func unregisterBroker(o Options, c *call) {
 	req := c.Msg.(*kmsg.UnregisterBrokerRequest)
 	if !c.mayCluster(kmsg.ACLOperationAlter) {
-		resp := kmsg.NewPtrUnregisterBrokerResponse()
-		resp.ErrorCode = int16(kafka.ErrClusterAuthorizationFailed)
+		resp, text := kmsg.NewPtrUnregisterBrokerResponse(), textClusterRefused
+		resp.ErrorCode, resp.ErrorMessage = int16(kafka.ErrClusterAuthorizationFailed), &text
 		c.ReplyMessage(resp)
 		return
 	}
