@@ -235,6 +235,9 @@ func (d *Dir) report(p *Partition, r commitlog.OpenReport) {
 	if r.ResetTo != nil {
 		log.Warn("a log ended below its checkpointed start and was emptied", "offset", *r.ResetTo)
 	}
+	if r.BadEpochs != nil {
+		log.Warn("leader-epoch-checkpoint was made anew from the batches", "reason", r.BadEpochs)
+	}
 	if r.SegmentsRecovered+len(r.IndexesRebuilt)+len(r.BadSnapshots)+len(r.SwapsFinished) > 0 {
 		log.Debug("recovered a log", "segments", r.SegmentsRecovered, "bytes", r.BytesScanned,
 			"indexes", len(r.IndexesRebuilt), "bad_snapshots", r.BadSnapshots, "swaps", r.SwapsFinished)
