@@ -149,3 +149,27 @@ func TestLayersNameWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+var requirement = regexp.MustCompile(`(?m)^\t(\S+) (v\S+)$`) // direct ones: nothing follows
+
+// TestDependenciesAreListed: docs/dependencies.md says of each direct requirement
+// why it is there.
+func TestDependenciesAreListed(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join(repository, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "dependencies.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := requirement.FindAllStringSubmatch(string(mod), -1)
+	for _, m := range direct {
+		if row := "| " + m[1] + " | " + m[2] + " |"; !strings.Contains(strings.ReplaceAll(string(page), " (kgo, kerr)", ""), row) {
+			t.Errorf("docs/dependencies.md has no row for %s %s", m[1], m[2])
+		}
+	}
+	if len(direct) == 0 {
+		t.Error("go.mod has no requirements")
+	}
+}
