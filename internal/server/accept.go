@@ -76,6 +76,9 @@ func (l *listener) admit(conn *net.TCPConn) error {
 		if !own && (!all || l.options.Protected && s.closeIdlest(l)) {
 			break
 		}
+		if s.quota.outOfSockets() {
+			s.clients.say("connections wait for others to end: the process may not open more files (ulimit -n)", "listener", l.options.Name, "client", t.remote(), "open_files", s.options.Descriptors)
+		}
 		select {
 		case <-freed:
 		case <-s.closing:

@@ -10,6 +10,7 @@ import (
 
 	"barnabas/internal/base/budget"
 	"barnabas/internal/base/bufpool"
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/wire"
 )
@@ -81,6 +82,12 @@ type Options struct {
 	StallTimeout   time.Duration // for a frame in arrival that holds up others; 10 s
 	DrainOnceBytes int           // the most that one read takes; 256 KiB
 
+	// Descriptors is how many files and sockets the process may have open;
+	// vfs.DescriptorLimit. Connections beyond what leaves enough for files wait, as
+	// they do beyond Limits.MaxConnections: a checkpoint that cannot be opened would
+	// take a log directory offline.
+	Descriptors int
+
 	Budget *budget.Budget // of all listeners without one; DefaultBudget
 	Pool   *bufpool.Pool  // a new one
 	Logger *slog.Logger   // required
@@ -139,6 +146,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.sleepAfter == 0 {
 		o.sleepAfter = defaultSleepAfter
 	}
+	orDefault(&o.Descriptors, vfs.DescriptorLimit())
 	if o.Limits == nil {
 		l := NoLimits()
 		o.Limits = &l

@@ -10,6 +10,8 @@ import (
 
 // quota counts connections and says how many more there may be.
 type quota struct {
+	sockets int // how many connections leave enough descriptors for files
+
 	mu     sync.Mutex
 	limits Limits // guarded by mu, as is all below
 	total  int
@@ -18,8 +20,15 @@ type quota struct {
 	freed  chan struct{} // closed and replaced when a connection ends or limits change
 }
 
-func newQuota(l Limits) *quota {
-	return &quota{limits: l, perIP: map[netip.Addr]int{}, freed: make(chan struct{})}
+func newQuota(l Limits, descriptors int) *quota {
+	return &quota{sockets: socketsOf(descriptors), limits: l, perIP: map[netip.Addr]int{}, freed: make(chan struct{})}
+}
+
+// socketsOf is how many of the process's descriptors connections may take: a quarter
+// is for log segments (vfs.Cache), and some are for files that are opened for a
+// moment, listeners and the runtime.
+func socketsOf(descriptors int) int {
+	return max(1, descriptors-descriptors/4-max(64, descriptors/16))
 }
 
 // enter counts a connection, or says why it is refused.
@@ -69,7 +78,14 @@ func (q *quota) full(l *listener) (own, all bool, freed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	own = l.options.MaxConnections > 0 && l.connections > l.options.MaxConnections
-	return own, q.total > q.limits.MaxConnections, q.freed
+	return own, q.total > min(q.limits.MaxConnections, q.sockets), q.freed
+}
+
+// outOfSockets says whether it is the process's limit that stands in the way.
+func (q *quota) outOfSockets() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.total > q.sockets
 }
 
 // delay is how long the next connection must wait so that they do not come faster

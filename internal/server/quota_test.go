@@ -66,6 +66,42 @@ func TestConnectionBeyondTheTotalWaits(t *testing.T) {
 	}
 }
 
+// TestConnectionsLeaveDescriptorsForFiles: whatever the limits say, a client cannot
+// take all descriptors of the process.
+func TestConnectionsLeaveDescriptorsForFiles(t *testing.T) {
+	s := start(t, echoAll, func(o *Options) { o.Descriptors = 88 }) // two connections
+	works := func(c *client, patience time.Duration) bool {
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		c.send(frame(1, metadata()))
+		_, _, err := c.tryReceive()
+		return err == nil
+	}
+	a, b, beyond := s.dial(t), s.dial(t), s.dial(t)
+	if !works(a, patience30s) || !works(b, patience30s) {
+		t.Fatal("connections within the limit do not work")
+	}
+	if works(beyond, 50*time.Millisecond) {
+		t.Fatal("served beyond the limit")
+	}
+	if !strings.Contains(s.log.String(), "open_files=88") {
+		t.Errorf("log: %s", s.log)
+	}
+	_ = a.Close()
+	if err := beyond.SetDeadline(time.Now().Add(patience30s)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := beyond.tryReceive(); err != nil {
+		t.Errorf("not served when there is room: %v", err)
+	}
+	for descriptors, want := range map[int]int{10: 1, 100: 11, 1024: 704, 4096: 2816, 1 << 20: 720896} {
+		if got := socketsOf(descriptors); got != want {
+			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
+		}
+	}
+}
+
 func TestProtectedListenerTakesThePlaceOfTheIdlest(t *testing.T) {
 	limits := NoLimits()
 	limits.MaxConnections = 2

@@ -39,7 +39,7 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits), closing: make(chan struct{}), conns: map[uint64]*Conn{}}
+	s := &Server{options: o, log: o.Logger, quota: newQuota(*o.Limits, o.Descriptors), closing: make(chan struct{}), conns: map[uint64]*Conn{}}
 	s.clients.log, s.clients.now = o.Logger, o.Now
 	if s.sentinel, err = newSentinel(s.wake); err != nil {
 		return nil, err

@@ -25,12 +25,14 @@ type Cache struct {
 }
 
 // NewCache returns a cache for limit open files; zero or less means
-// DefaultOpenFiles. closeFailed, which may be nil, is told of each close that
+// DefaultOpenFiles. It takes a quarter of what the process may open at most: the
+// rest is for connections, and for files that are opened for a moment. closeFailed, which may be nil, is told of each close that
 // returned an error.
 func NewCache(limit int, closeFailed func(error)) *Cache {
 	if limit <= 0 {
 		limit = DefaultOpenFiles
 	}
+	limit = min(limit, max(1, DescriptorLimit()/4))
 	if closeFailed == nil {
 		closeFailed = func(error) {}
 	}

@@ -4,11 +4,22 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
+
+// DescriptorLimit is how many files and sockets this process may have open at once
+// (RLIMIT_NOFILE, which Go raises to what the system allows).
+func DescriptorLimit() int {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+		return 1024 // what every system allows
+	}
+	return int(min(uint64(r.Cur), math.MaxInt32))
+}
 
 // OS is the real file system, seen through one gate. Each log directory has one
 // of its own.
