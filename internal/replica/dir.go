@@ -127,7 +127,11 @@ func (d *Dir) fail(doing string, tp kafka.TopicPartition, err error) {
 	if d.failed.Swap(true) {
 		return
 	}
-	d.m.env.log.Error("a log directory has failed and is offline until the next start", "dir", d.path, "while", doing, "partition", tp.String(), "error", err)
+	about := []any{"dir", d.path, "while", doing, "error", err}
+	if tp.Topic != "" {
+		about = append(about, "partition", tp.String())
+	}
+	d.m.env.log.Error("a log directory has failed and is offline until the next start", about...)
 	for _, p := range d.list() {
 		if log := p.leave(offline); log != nil {
 			p.mu.Lock()
