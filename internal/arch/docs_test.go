@@ -173,3 +173,48 @@ func TestDependenciesAreListed(t *testing.T) {
 		t.Error("go.mod has no requirements")
 	}
 }
+
+var goFile = regexp.MustCompile(`[\w.*]+\.go\b`)
+
+// TestFileMapsNameEachFile: the list of files in a doc.go has all of the package's
+// files and no others. NAME.go stands for files that are named by a rule.
+func TestFileMapsNameEachFile(t *testing.T) {
+	maps := 0
+	eachFile(t, "doc.go", func(doc, text string) {
+		comment, _, _ := strings.Cut(text, "\npackage ")
+		patterns := goFile.FindAllString(comment, -1)
+		if len(patterns) == 0 {
+			return
+		}
+		maps++
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(doc), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := map[string]bool{}
+		for _, pattern := range patterns {
+			found := pattern == "NAME.go" || strings.HasSuffix(pattern, ".gen.go") // an example
+			for _, file := range files {
+				name := filepath.Base(file)
+				match, err := filepath.Match(pattern, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if match || pattern == "NAME.go" {
+					named[name], found = true, true
+				}
+			}
+			if !found {
+				t.Errorf("%s names %s, which is not there", doc, pattern)
+			}
+		}
+		for _, file := range files {
+			if name := filepath.Base(file); name != "doc.go" && !strings.HasSuffix(name, "_test.go") && !named[name] {
+				t.Errorf("%s does not name %s", doc, name)
+			}
+		}
+	})
+	if maps < 30 {
+		t.Errorf("only %d lists of files were found", maps)
+	}
+}

@@ -10,4 +10,6 @@
 //	apache.go   Apache Kafka: install, format, start, tools, Java programs
 //	barnabas.go our binary: build, start
 //	node.go     what both have in common
+//	properties.go  the server.properties of a node
+//	output.go   commands that end, and what they printed
 package kit

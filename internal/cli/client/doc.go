@@ -12,6 +12,7 @@
 //	tool.go            what tools share: streams, errors, connection
 //	topics.go          topics: options and actions; topics_describe.go its output
 //	get_offsets.go     get-offsets
+//	topic_filter.go    expressions that choose topics
 //	console_producer.go, line_reader.go    console-producer and how it reads lines
 //	console_consumer.go, formatter.go      console-consumer and how it prints records
 package client
