@@ -1,7 +1,9 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -241,6 +243,26 @@ func TestConfigurationTakesEffect(t *testing.T) {
 		if p := n.produce(1, put{"b", 0, batch(1, nil)}); p.code(0) != kafka.ErrMessageTooLarge {
 			t.Fatal(p.code(0))
 		}
+	})
+}
+
+func TestATopicNameDoesNotLeadOutOfTheDirectory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("../out", 1)
+		n.create("in", 1)
+		n.start()
+		defer n.close()
+		if _, err := n.disks["/data"].Stat("/out-0"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("outside: %v", err)
+		}
+		if got := n.folders("/data"); got != "in-0" {
+			t.Errorf("folders %s", got)
+		}
+		if got := n.produce(1, put{"../out", 0, batch(1, nil)}).code(0); got != kafka.ErrKafkaStorageError {
+			t.Errorf("produce: %v", got)
+		}
+		n.produce(1, put{"in", 0, batch(1, nil)}).must(t, 0)
 	})
 }
 

@@ -286,6 +286,13 @@ func (m *Manager) createAll(replicas []newReplica, img *image.Image) {
 
 // choose chooses the directory of a new replica.
 func (m *Manager) choose(n *newReplica) {
+	// Controllers refuse such names. A log that has one all the same must not lead
+	// out of the log directory ("../…").
+	if err := kafka.CheckTopicName(n.part.id.Topic); err != nil {
+		n.part.leave(offline)
+		m.env.log.Error("a replica is offline: its topic's name cannot be that of a folder", "partition", n.part.id.TopicPartition().String(), "error", err)
+		return
+	}
 	assigned, _ := n.reg.Directory(m.env.self)
 	d := m.place(assigned)
 	if n.mayExist || d == nil {
