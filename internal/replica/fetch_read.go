@@ -260,8 +260,11 @@ func (e *readEntry) read(f *Fetch, snap *commitlog.Snapshot, upTo kafka.Offset, 
 	}
 	if slice.Length < int64(slice.FirstSize) {
 		f.read.available += int64(min(slice.FirstSize, partitionMax)) - slice.Length
+		partial := slice.Length > 0
 		slice.Release()
-		slice = commitlog.Slice{}
+		if slice = (commitlog.Slice{}); partial {
+			return nil // Apache lists no transactions then, not even none
+		}
 	}
 	if f.isolation() == kafka.ReadCommitted {
 		if err := e.readAborted(snap, slice); err != nil {
