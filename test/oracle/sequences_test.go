@@ -18,5 +18,6 @@ func sequences() []sequence {
 		clusterSequences,
 		protocolSequences,
 		controllerSequences,
+		randomSequences(),
 	)
 }
