@@ -229,6 +229,33 @@ func TestAChangeOfLeaderEndsAFetch(t *testing.T) {
 	})
 }
 
+// TestATopicThatGoesEndsAFetch: one that was not there when the fetch began does
+// not, as with Apache.
+func TestATopicThatGoesEndsAFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk())
+		n.create("stays", 1)
+		n.create("goes", 1)
+		n.start()
+		defer n.close()
+		begin := time.Now()
+		f := newFetch(fetchOptions{epoch: -1, wait: time.Hour}, from{"stays", 0, 0}, from{"goes", 0, 0})
+		n.m.Fetch(&f.Fetch)
+		n.remove("goes")
+		<-f.done
+		if got, want := f.show(), "stays-0 hw=0; goes-0 UNKNOWN_TOPIC_OR_PARTITION"; got != want || time.Since(begin) > time.Minute {
+			t.Fatalf("got %s after %v, want %s at once", got, time.Since(begin), want)
+		}
+		f = newFetch(fetchOptions{version: 12, epoch: -1, wait: time.Hour}, from{"stays", 0, 0}, from{"goes", 0, 0})
+		begin = time.Now()
+		n.m.Fetch(&f.Fetch)
+		<-f.done
+		if got, want := f.show(), "stays-0 hw=0; goes-0 UNKNOWN_TOPIC_OR_PARTITION"; got != want || time.Since(begin) < time.Hour {
+			t.Fatalf("got %s after %v, want %s after the wait", got, time.Since(begin), want)
+		}
+	})
+}
+
 // TestSessionDialogue is a dialogue as Apache Kafka 4.4.0 answered it.
 func TestSessionDialogue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
