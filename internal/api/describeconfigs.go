@@ -18,8 +18,16 @@ import (
 func (b *Broker) describeConfigs(c *call) {
 	req := c.Msg.(*kmsg.DescribeConfigsRequest)
 	resp := kmsg.NewPtrDescribeConfigsResponse()
+	answered := map[configResource]bool{}
 	for i := range req.Resources {
 		r := &req.Resources[i]
+		// A resource that is named again is answered once: a small request must not
+		// make a large answer.
+		this := configResource{r.ResourceType, r.ResourceName}
+		if answered[this] {
+			continue
+		}
+		answered[this] = true
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
 		entries, code, text := b.configEntries(c, r)
@@ -32,6 +40,12 @@ func (b *Broker) describeConfigs(c *call) {
 		resp.Resources = append(resp.Resources, out)
 	}
 	c.ReplyMessage(resp)
+}
+
+// configResource names what a request asks about.
+type configResource struct {
+	kind kmsg.ConfigResourceType
+	name string
 }
 
 func (b *Broker) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) ([]config.Entry, kafka.ErrorCode, string) {
