@@ -112,7 +112,7 @@ func TestLogLevelChanges(t *testing.T) {
 		t.Errorf("level %v", f.level.Level())
 	}
 	f.want("PUT", "/loglevel", "loud", 400, `slog: level string "loud": unknown name; it is debug, info, warn or error`+"\n")
-	f.want("POST", "/loglevel", "ERROR", 200, "error\n")
+	f.want("PUT", "/loglevel", "ERROR", 200, "error\n")
 	f.want("GET", "/loglevel", "", 200, "error\n")
 	if err := f.server.Close(); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,8 @@
 //	/livez          200 while the process is worth keeping, else 500 and why
 //	/readyz         200 when clients are served and everything is recovered, else
 //	                503; either way a JSON object that says how far the node is
-//	/loglevel       GET says it, PUT (or POST) with debug, info, warn or error sets it
+//	/loglevel       GET says it, PUT with debug, info, warn or error sets it: a page in
+//	                a browser can send a POST to any address, a PUT only to its own
 //	/debug/pprof/   Go's profiles; heap?gc=1 gives free memory back to the system first
 //
 // It knows nothing of a node: it is given functions. Nothing here asks who the

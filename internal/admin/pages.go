@@ -52,7 +52,6 @@ func (s *Server) pages() http.Handler {
 	m.HandleFunc("GET /readyz", s.ready)
 	m.HandleFunc("GET /loglevel", s.level)
 	m.HandleFunc("PUT /loglevel", s.setLevel)
-	m.HandleFunc("POST /loglevel", s.setLevel)
 	m.HandleFunc("GET /debug/pprof/", pprof.Index)
 	m.HandleFunc("GET /debug/pprof/heap", heap)
 	m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
