@@ -18,16 +18,13 @@ import (
 func (b *Broker) describeConfigs(c *call) {
 	req := c.Msg.(*kmsg.DescribeConfigsRequest)
 	resp := kmsg.NewPtrDescribeConfigsResponse()
-	answered := map[configResource]bool{}
+	answered := map[configResource]int{}
 	for i := range req.Resources {
 		r := &req.Resources[i]
-		// A resource that is named again is answered once: a small request must not
-		// make a large answer.
 		this := configResource{r.ResourceType, r.ResourceName}
-		if answered[this] {
+		if answered[this]++; answered[this] > maxSameResource {
 			continue
 		}
-		answered[this] = true
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
 		entries, code, text := b.configEntries(c, r)
@@ -41,6 +38,10 @@ func (b *Broker) describeConfigs(c *call) {
 	}
 	c.ReplyMessage(resp)
 }
+
+// maxSameResource is how often a request may name one resource; Apache knows no
+// limit. More are left out, or a small request would make a huge answer.
+const maxSameResource = 8
 
 // configResource names what a request asks about.
 type configResource struct {
