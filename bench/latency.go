@@ -49,6 +49,7 @@ func (p pacedLoad) run(s *side) (outcome, error) {
 		{"p50", "ms", table.Goal{RatioAtMost: 0.75}, milliseconds(latencies.Percentile(0.5))},
 		{"p99", "ms", table.Goal{RatioAtMost: 0.5}, milliseconds(latencies.Percentile(0.99))},
 		{"p99.9", "ms", table.Goal{}, milliseconds(latencies.Percentile(0.999))},
+		{"longest", "ms", table.Goal{}, milliseconds(latencies.Percentile(1))},
 		{"client late, p99", "ms", table.Goal{}, milliseconds(paced.Late.Percentile(0.99))},
 	}}, nil
 }

@@ -76,11 +76,11 @@ func runFlush(s *side) (outcome, error) {
 		return outcome{}, err
 	}
 	l := load.Produce{Address: n.Address(), Topic: topic, Connections: 16, InFlight: 1, BatchBytes: 16 << 10, RecordBytes: recordBytes, Acks: -1}
-	l.Requests = s.pick(5_000, 800)
+	l.Requests = s.pick(2_000, 800)
 	if _, err := l.Run(); err != nil {
 		return outcome{}, err
 	}
-	l.Requests = s.pick(20_000, 3_000)
+	l.Requests = s.pick(10_000, 3_000)
 	result, cost, err := measure(s, n, l.Run)
 	if err != nil {
 		return outcome{}, err
