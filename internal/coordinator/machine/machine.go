@@ -1,0 +1,53 @@
+package machine
+
+import (
+	"time"
+
+	"barnabas/internal/kafka"
+)
+
+// Record is a record of an internal topic as it lies in the log. A nil Value is
+// a tombstone.
+type Record struct{ Key, Value []byte }
+
+// Replayed is a record on its way into the state.
+type Replayed struct {
+	Record
+	Offset    kafka.Offset
+	Timestamp time.Time
+	// Transactional records belong to a transaction of ProducerID and count when its
+	// marker comes; others have kafka.NoProducerID.
+	ProducerID    kafka.ProducerID
+	ProducerEpoch kafka.ProducerEpoch
+	Transactional bool
+}
+
+// Decision is what an operation wants done. The zero Decision wants nothing.
+type Decision struct {
+	// Records are appended as one batch: all or none. The core has not applied
+	// them; Replay does.
+	Records []Record
+	// Done, if not nil, is called once: with kafka.ErrNone when the records are
+	// committed (without records: when all that was replayed before is), else with
+	// the error, the state being reverted.
+	Done func(kafka.ErrorCode)
+}
+
+// Machine is the core of one partition of an internal topic.
+type Machine interface {
+	// Replay applies a record. An error means that the record cannot be read:
+	// at load the runtime logs it and marks the partition as failed.
+	Replay(r Replayed) error
+	// Ended says that the transaction of a producer was committed or aborted.
+	Ended(id kafka.ProducerID, epoch kafka.ProducerEpoch, committed bool)
+	// Loaded is called once, when the whole log has been replayed.
+	Loaded(now time.Time)
+	// Next is when Tick wants to be called, the zero time if never. It may be
+	// earlier than needed.
+	Next() time.Time
+	// Tick ends what has expired.
+	Tick(now time.Time) []Decision
+	// Unload is called when the partition is led here no longer: the core answers
+	// all that waits with the error. It is not called again afterwards.
+	Unload(err kafka.ErrorCode)
+}
