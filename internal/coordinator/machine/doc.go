@@ -8,6 +8,7 @@
 // one batch, and calls Done when the high watermark has passed the batch, or with
 // an error when that cannot happen any more; then it has reverted the state to
 // what it was before the batch. At start the same Replay reads the log.
+// Operations share a batch where several wait; if it fails, it fails for all.
 //
 // A core starts no goroutine, takes no lock, reads no clock and does no I/O. It is
 // called by one goroutine at a time. Its state lives in maps of package timeline

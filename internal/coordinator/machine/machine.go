@@ -10,7 +10,8 @@ import (
 // a tombstone.
 type Record struct{ Key, Value []byte }
 
-// Replayed is a record on its way into the state.
+// Replayed is a record on its way into the state. Key and Value are lent: what is
+// kept of them is copied.
 type Replayed struct {
 	Record
 	Offset    kafka.Offset
@@ -25,11 +26,24 @@ type Replayed struct {
 // Decision is what an operation wants done. The zero Decision wants nothing.
 type Decision struct {
 	// Records are appended as one batch: all or none. The core has not applied
-	// them; Replay does.
+	// them; Replay does, before the next operation begins.
 	Records []Record
-	// Done, if not nil, is called once: with kafka.ErrNone when the records are
-	// committed (without records: when all that was replayed before is), else with
-	// the error, the state being reverted.
+	// Divisible records may be appended as several batches, of which only the first
+	// ones may succeed: what tidies up may be larger than a batch.
+	Divisible bool
+	// Done, if not nil, is called once, after the operation has returned: with
+	// kafka.ErrNone when the records are committed (without records: when all that
+	// was replayed before is), else with one of these:
+	//
+	//   - ErrCoordinatorNotAvailable: the records were not appended (too few replicas,
+	//     too much under way), or not committed in time (offsets.commit.timeout.ms).
+	//     In the latter case they stay, and the state with them.
+	//   - ErrNotCoordinator: the partition is led here no longer, or its directory
+	//     has failed.
+	//   - ErrMessageTooLarge: the records do not fit into a batch. Apache answers
+	//     UNKNOWN_SERVER_ERROR then.
+	//
+	// But for a timeout the state is what it was before the records.
 	Done func(kafka.ErrorCode)
 }
 
