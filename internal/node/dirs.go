@@ -194,7 +194,7 @@ func (d *directories) format(c *config.Broker, log *slog.Logger) error {
 		return err
 	}
 	o := quorum.FormatOptions{
-		FS: ownFS(), ClusterID: cluster, IgnoreFormatted: true, NodeID: c.Node.ID,
+		FS: d.newFS(), ClusterID: cluster, IgnoreFormatted: true, NodeID: c.Node.ID,
 		LogDirs: c.Node.LogDirs, MetadataDir: c.Node.MetadataLogDir, Controller: true,
 		Levels: quorum.ServedLevels(kafka.LatestMetadataVersion), Now: time.Now, Random: rand.Reader,
 	}

@@ -40,7 +40,10 @@ type Options struct {
 	// Authorizer says what clients may do; nil allows everything.
 	Authorizer security.Authorizer
 
-	newFS func() vfs.FS // for tests; nil is ownFS
+	// NewFS makes the file system of one log directory, or of a format; nil is that
+	// of the operating system with a gate for each. A node on a file system in memory
+	// is one that a test throws away.
+	NewFS func() vfs.FS
 }
 
 // Node is a running node.
@@ -96,10 +99,10 @@ func Start(o Options) (*Node, error) {
 	if n.incarnation, err = kafka.RandomUUID(rand.Reader); err != nil {
 		return nil, err
 	}
-	if o.newFS == nil {
-		o.newFS = ownFS
+	if o.NewFS == nil {
+		o.NewFS = ownFS
 	}
-	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.newFS, o.Log); err != nil {
+	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.NewFS, o.Log); err != nil {
 		return nil, err
 	}
 	if err := n.listenAdmin(o.Level); err != nil {

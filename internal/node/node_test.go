@@ -94,7 +94,7 @@ func TestReadinessTellsARecovery(t *testing.T) {
 		}
 	}
 	o, log := options(t, crashed, "num.recovery.threads.per.data.dir=3")
-	o.newFS = func() vfs.FS { return &heldFS{ownFS(), held.word, held.release} }
+	o.NewFS = func() vfs.FS { return &heldFS{ownFS(), held.word, held.release} }
 	n = launch(t, o, log)
 	t.Cleanup(release) // before the node is stopped
 	n.awaitServing()

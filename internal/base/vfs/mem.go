@@ -22,6 +22,7 @@ type Mem struct {
 	capacity int64 // bytes of all files together; 0: no limit
 	used     int64
 	now      func() time.Time
+	volatile bool // it never crashes, so that nothing is kept apart for that
 }
 
 // NewMem returns an empty file system. now gives modification times; nil leaves
@@ -31,6 +32,14 @@ func NewMem(now func() time.Time) *Mem {
 		now = func() time.Time { return time.Unix(0, 0) }
 	}
 	return &Mem{root: newMemDir(), counts: map[OpKind]int{}, now: now}
+}
+
+// NewVolatile returns an empty file system that must not crash: a byte that was
+// synced is not kept a second time, so that files take the memory of their bytes.
+func NewVolatile(now func() time.Time) *Mem {
+	m := NewMem(now)
+	m.volatile = true
+	return m
 }
 
 // memNode is a file or a directory. Fields are guarded by Mem.mu.

@@ -93,6 +93,9 @@ func (m *Mem) CrashTorn(seed uint64) *Mem { return m.crash(rand.New(rand.NewPCG(
 func (m *Mem) crash(rnd *rand.Rand) *Mem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.volatile {
+		panic("BUG: a volatile file system must not crash")
+	}
 	after := NewMem(m.now)
 	after.root = m.root.survivor(rnd, map[*memNode]*memNode{})
 	after.used = after.root.size()

@@ -157,6 +157,9 @@ func (f *memFile) storeLocked(p []byte, off int64) {
 	d := f.node.file
 	before := int64(len(d.bytes))
 	d.write(p, off)
+	if f.fs.volatile {
+		d.dirty = nil
+	}
 	d.modTime = f.fs.now()
 	f.countLocked(int64(len(d.bytes)) - before)
 }
@@ -206,7 +209,9 @@ func (f *memFile) sync(op string) error {
 	if fault := f.enterLocked(OpSync, 0); fault.Err != nil {
 		return pathError(op, f.path, fault.Err)
 	}
-	f.node.file.sync()
+	if !f.fs.volatile {
+		f.node.file.sync()
+	}
 	return nil
 }
 
