@@ -51,8 +51,13 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 		}
 		options = append(options, o...)
 	}
-	if kind == Producer {
+	switch kind {
+	case Producer:
 		options = append(producerDefaults(properties), options...)
+	case Consumer:
+		if properties["allow.auto.create.topics"] != "false" {
+			options = append(options, kgo.AllowAutoTopicCreation())
+		}
 	}
 	return options, warnings, nil
 }
@@ -60,6 +65,7 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 // producerDefaults are where Kafka's producer differs from the engine.
 func producerDefaults(properties map[string]string) []kgo.Opt {
 	options := []kgo.Opt{
+		kgo.AllowAutoTopicCreation(),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
 		kgo.RecordPartitioner(kgo.UniformBytesPartitioner(16<<10, true, true, nil)),
 	}

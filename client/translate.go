@@ -50,6 +50,7 @@ var translators = map[string]translator{
 	"isolation.level":                       {consumer, isolation},
 	"auto.offset.reset":                     {consumer, offsetReset},
 	"check.crcs":                            {consumer, onlyTrue},
+	"allow.auto.create.topics":              {consumer, boolean}, // Options reads it
 }
 
 func text[O kgo.Opt](f func(string) O) func(string) ([]kgo.Opt, error) {
@@ -96,6 +97,14 @@ func onlyPlaintext(v string) ([]kgo.Opt, error) {
 func onlyTrue(v string) ([]kgo.Opt, error) {
 	if v != "true" {
 		return nil, errors.New("checksums are always checked, only true is supported")
+	}
+	return nil, nil
+}
+
+// boolean checks a value that has its effect elsewhere.
+func boolean(v string) ([]kgo.Opt, error) {
+	if v != "true" && v != "false" {
+		return nil, errors.New("Expected value to be either true or false")
 	}
 	return nil, nil
 }

@@ -159,6 +159,7 @@ type consoleProducer struct {
 }
 
 func (p consoleProducer) run(reader *lineReader) error {
+	known := false
 	for p.o.Context.Err() == nil {
 		if p.prompt {
 			fmt.Fprint(p.o.Stdout, ">")
@@ -170,23 +171,27 @@ func (p consoleProducer) run(reader *lineReader) error {
 		if err != nil {
 			return err
 		}
-		if p.sync {
-			if err := p.cl.ProduceSync(p.o.Context, r).FirstErr(); err != nil {
+		if !known {
+			if err := waitForTopic(p.o.Context, p.cl, r.Topic, p.block); err != nil {
 				p.failed(r, err)
+				continue
 			}
-			continue
+			known = true
 		}
 		p.send(r)
 	}
 	return nil
 }
 
-// send buffers a record. A topic that the cluster does not name within
-// max.block.ms fails it.
+// send buffers a record, or with --sync waits until it is answered.
 func (p consoleProducer) send(r *kgo.Record) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.o.Context), p.block+adminTimeout)
-	p.cl.Produce(ctx, r, func(r *kgo.Record, err error) {
-		cancel()
+	if p.sync {
+		if err := p.cl.ProduceSync(p.o.Context, r).FirstErr(); err != nil {
+			p.failed(r, err)
+		}
+		return
+	}
+	p.cl.Produce(context.WithoutCancel(p.o.Context), r, func(r *kgo.Record, err error) {
 		if err != nil {
 			p.failed(r, err)
 		}

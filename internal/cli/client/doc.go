@@ -13,6 +13,8 @@
 //	topics.go          topics: options and actions; topics_describe.go its output
 //	get_offsets.go     get-offsets
 //	topic_filter.go    expressions that choose topics
+//	uuid.go            ids as users type them
+//	wait_topic.go      a topic that the cluster may have to make first
 //	console_producer.go, line_reader.go    console-producer and how it reads lines
 //	console_consumer.go, formatter.go      console-consumer and how it prints records
 package client

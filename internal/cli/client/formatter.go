@@ -102,6 +102,9 @@ func (f *formatter) print(w io.Writer, r *kgo.Record) error {
 			parts = append(parts, text)
 		}
 	}
+	if len(parts) == 0 {
+		return nil // a line ends after its last field, so no field is no line
+	}
 	_, err := io.WriteString(w, strings.Join(parts, f.keySeparator)+f.lineSeparator)
 	return err
 }

@@ -56,9 +56,9 @@ func (t topicsTool) describeNames() ([]string, error) {
 		return t.mustMatch()
 	}
 	text := t.set.Get("topic-id")
-	id, err := kafka.ParseUUID(text)
+	id, err := parseUUID(text)
 	if err != nil {
-		return nil, illegalArgument("%s", err)
+		return nil, err
 	}
 	listed, err := kadm.NewClient(t.cl).ListTopicsWithInternal(t.ctx)
 	if err != nil {
