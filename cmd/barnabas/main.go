@@ -18,13 +18,13 @@ func main() {
 // untilSignal gives a context that ends with the first SIGINT or SIGTERM. From then
 // on the signals do what they do to any process, so that the second ends it.
 func untilSignal(parent context.Context) context.Context {
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-signals
+		first := <-signals
 		signal.Stop(signals) // before anyone can learn of the first
-		cancel()
+		cancel(cli.Signalled(first.(syscall.Signal)))
 	}()
 	return ctx
 }

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"barnabas/internal/cli/client"
 	"barnabas/internal/cli/offline/dumplog"
@@ -44,12 +46,29 @@ func commands() []command {
 
 func tool(f func([]string, client.IO) int) func(context.Context, []string, Streams) int {
 	return func(ctx context.Context, args []string, s Streams) int {
-		return f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr})
+		return exitCode(ctx, f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr}))
 	}
 }
 
 func offline(f func(args []string, stdout, stderr io.Writer) int) func(context.Context, []string, Streams) int {
-	return func(_ context.Context, args []string, s Streams) int { return f(args, s.Stdout, s.Stderr) }
+	return func(ctx context.Context, args []string, s Streams) int {
+		return exitCode(ctx, f(args, s.Stdout, s.Stderr))
+	}
+}
+
+// Signalled is the cause of a context that a signal ended.
+type Signalled syscall.Signal
+
+func (s Signalled) Error() string { return syscall.Signal(s).String() }
+
+// exitCode is a tool's exit code, or what a shell knows for a process that a signal
+// ended: 130 after Ctrl-C, as Kafka's tools have it.
+func exitCode(ctx context.Context, exit int) int {
+	var s Signalled
+	if errors.As(context.Cause(ctx), &s) {
+		return 128 + int(s)
+	}
+	return exit
 }
 
 // Main runs the command that argv asks for and returns the exit code. The

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"io"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -31,5 +33,16 @@ func TestUnknownCommandIsAnError(t *testing.T) {
 	}
 	if stdout, _, exit := call("barnabas", "--help"); exit != 0 || !strings.Contains(stdout, "console-producer") {
 		t.Errorf("help: exit %d, %q", exit, stdout)
+	}
+}
+
+func TestToolThatASignalEndsHasTheShellsExitCode(t *testing.T) {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(Signalled(sig))
+		argv := []string{"barnabas", "console-consumer", "--bootstrap-server", "127.0.0.1:1", "--topic", "t"}
+		if exit := Main(ctx, argv, Streams{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}); exit != want {
+			t.Errorf("%v: exit %d", sig, exit)
+		}
 	}
 }
