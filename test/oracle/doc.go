@@ -20,4 +20,13 @@
 //	oracle_test.go      starts both servers, runs all sequences, compares
 //	sequences_test.go   the list of sequences
 //	seq_*_test.go       the sequences, by subject
+//
+// What Apache's tools print is compared in two ways: side by side against one
+// Apache Kafka, and our tools against our node with samples that were taken of
+// Apache's (testdata/samples; treatment.txt there lists what can't be equal).
+//
+//	tools_test.go           both tools, one Apache Kafka
+//	samples.go              reading samples, and naming what varies in them
+//	samples_test.go         scenes: nodes on which samples are played
+//	samples_*_test.go       what single scenes need
 package oracle

@@ -1,0 +1,44 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// recordsOfTheSamples makes topic t1 anew with the records of Apache's run in the
+// partitions to which chance had sent them there: a producer picks partitions for
+// records without keys at random.
+func recordsOfTheSamples(t *testing.T, st stage) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(st.node.Address()), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	admin := kadm.NewClient(cl)
+	if _, err := admin.DeleteTopics(t.Context(), "t1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.CreateTopic(t.Context(), 4, 1, nil, "t1"); err != nil {
+		t.Fatal(err)
+	}
+	text := func(s string) []byte { return []byte(s) }
+	records := []*kgo.Record{
+		{Partition: 0, Key: text("k"), Value: text("v"), Headers: []kgo.RecordHeader{{Key: "h1", Value: text("a")}, {Key: "h2", Value: text("b")}}},
+		{Partition: 1, Value: text("one")}, {Partition: 1, Value: text("two")}, {Partition: 1, Value: text("")}, {Partition: 1, Value: text("three")},
+		{Partition: 1, Key: text("k1"), Value: text("v1")},
+		{Partition: 1, Key: text("k1"), Value: text("v1")}, {Partition: 1, Value: text("nokey")}, {Partition: 1, Key: text("k2"), Value: text("v2")},
+		{Partition: 1, Value: text("x")},
+		{Partition: 3},
+	}
+	begin := time.Now().Add(-time.Minute)
+	for i, r := range records {
+		r.Topic, r.Timestamp = "t1", begin.Add(time.Duration(i)*time.Millisecond)
+		if err := cl.ProduceSync(t.Context(), r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
