@@ -35,7 +35,10 @@ func (r rooted) ReadDir(path string) ([]vfs.Entry, error) { return r.OS.ReadDir(
 func (r rooted) Rename(from, to string) error             { return r.OS.Rename(r.root+from, r.root+to) }
 func (r rooted) Remove(path string) error                 { return r.OS.Remove(r.root + path) }
 func (r rooted) MkdirAll(path string) error               { return r.OS.MkdirAll(r.root + path) }
-func (r rooted) SyncDir(path string) error                { return r.OS.SyncDir(r.root + path) }
+func (r rooted) SetModTime(path string, at time.Time) error {
+	return r.OS.SetModTime(r.root+path, at)
+}
+func (r rooted) SyncDir(path string) error { return r.OS.SyncDir(r.root + path) }
 
 // batch16K is a batch of 16 KB of 100-byte records.
 func batch16K() []byte {

@@ -300,6 +300,20 @@ func (m *Mem) Chmod(path string, mode fs.FileMode) error {
 	return nil
 }
 
+// SetModTime implements FS.
+func (m *Mem) SetModTime(path string, at time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, err := m.findLocked(path)
+	if err != nil {
+		return pathError("chtimes", path, err)
+	}
+	if n.file != nil {
+		n.file.modTime = at
+	}
+	return nil
+}
+
 // SyncDir implements FS.
 func (m *Mem) SyncDir(path string) error {
 	m.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -114,6 +115,13 @@ func (o *OS) Chmod(path string, mode fs.FileMode) error {
 	o.gate.Enter()
 	defer o.gate.Leave()
 	return os.Chmod(path, mode)
+}
+
+// SetModTime implements FS. The time of access becomes the same.
+func (o *OS) SetModTime(path string, at time.Time) error {
+	o.gate.Enter()
+	defer o.gate.Leave()
+	return os.Chtimes(path, at, at)
 }
 
 // SyncDir implements FS.

@@ -57,6 +57,8 @@ type FS interface {
 	MkdirAll(path string) error
 	// Chmod sets the permission bits.
 	Chmod(path string, mode fs.FileMode) error
+	// SetModTime sets when a file was last modified.
+	SetModTime(path string, at time.Time) error
 	// SyncDir makes the names in a directory durable.
 	SyncDir(path string) error
 }

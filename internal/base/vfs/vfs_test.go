@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"barnabas/internal/base/vfs"
 )
@@ -42,6 +43,23 @@ func content(t *testing.T, fsys vfs.FS, path string) string {
 	b, err := vfs.ReadFile(fsys, path)
 	must(t, err)
 	return string(b)
+}
+
+func TestSetModTime(t *testing.T) {
+	systems(t, func(t *testing.T, fsys vfs.FS, dir string) {
+		path := filepath.Join(dir, "f")
+		must(t, open(t, fsys, path, vfs.CreateNew).Close())
+		at := time.UnixMilli(1_700_000_000_123)
+		must(t, fsys.SetModTime(path, at))
+		info, err := fsys.Stat(path)
+		must(t, err)
+		if !info.ModTime.Equal(at) {
+			t.Errorf("modified at %v", info.ModTime)
+		}
+		if err := fsys.SetModTime(path+"x", at); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("of a missing file: %v", err)
+		}
+	})
 }
 
 func TestOpenModes(t *testing.T) {
