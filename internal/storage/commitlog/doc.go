@@ -58,6 +58,9 @@
 //	flush.go            flush, checkpoint, close
 //	truncate.go         truncation; Garbage
 //	retention.go        which old segments go
+//	sealed.go           sealed segments as a cleaning sees them
+//	replacement.go      new segments in the place of old ones, while they are written
+//	swap.go             putting them in place
 //	snapshot.go         Snapshot
 //	read.go             reads by offset; aborted transactions
 //	lookup.go           lookups by timestamp

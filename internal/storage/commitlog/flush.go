@@ -178,6 +178,9 @@ func (l *Log) Close() error {
 	if err := l.usable(); err != nil {
 		return err
 	}
+	if err := l.voidSwap(); err != nil {
+		return err
+	}
 	if err := l.close(); err != nil {
 		err = l.fail(err)
 		retireAll(l.segments)

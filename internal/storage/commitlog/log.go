@@ -38,6 +38,7 @@ type Log struct {
 	flushing    kafka.Offset // the highest offset that a flush was begun for
 	epochsDirty bool         // the file of the epochs is behind
 	dirty       bool         // something has been written since Open
+	swap        *Replacement // cleaned segments that are being put in place
 	failed      error        // why the log takes no more calls
 
 	first [1]*segment // what segments is at first: one object less per idle log

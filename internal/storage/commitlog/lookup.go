@@ -22,6 +22,9 @@ type TimestampOffset struct {
 func (s *Snapshot) OffsetByTimestamp(ts kafka.TimestampMs) (at TimestampOffset, ok bool, err error) {
 	for i := range s.segments {
 		v := s.view(i)
+		if v.size == 0 {
+			continue // what compaction leaves of a segment; Apache ends its search there
+		}
 		largest, err := s.largestTimestamp(&v, i)
 		if err != nil {
 			return at, false, err
@@ -78,6 +81,14 @@ func (s *Snapshot) largestTimestamp(v *view, i int) (kafka.TimestampMs, error) {
 	ts, _, err := s.maxTimestampOf(v, i)
 	if err != nil || ts >= 0 {
 		return ts, err
+	}
+	return v.modified()
+}
+
+// modified is when records were last appended to the segment.
+func (v *view) modified() (kafka.TimestampMs, error) {
+	if at := v.segment.modified; at != 0 {
+		return at, nil
 	}
 	info, err := v.env.FS.Stat(filePath(v.dir, v.segment.base, logSuffix))
 	if err := v.check(err); err != nil {

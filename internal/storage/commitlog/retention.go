@@ -56,6 +56,9 @@ func (l *Log) RemoveSegments(doomed Doomed, now kafka.TimestampMs) (Garbage, err
 	if err != nil || n == 0 {
 		return g, err
 	}
+	if err := l.voidSwap(); err != nil {
+		return g, err
+	}
 	l.dirty = true
 	if n == len(l.segments) {
 		if err := l.rollAt(l.end, now); err != nil {

@@ -37,6 +37,10 @@ type segment struct {
 	// counts for nothing.
 	gone atomic.Bool
 
+	// swapping says that the files may still have the suffix ".swap": the segment is
+	// shown to readers before the files get their names (swap.go).
+	swapping atomic.Bool
+
 	// size is written once, before the snapshot that shows the segment as sealed.
 	size int64
 
@@ -46,6 +50,11 @@ type segment struct {
 	maxTimestamp              atomic.Int64 // noTimestampYet: not read yet
 	maxTimestampOffset        atomic.Int64
 	hasTxnIndex               atomic.Bool
+
+	// firstTimestamp is that of the first batch, noTimestampYet: not read yet.
+	firstTimestamp atomic.Int64
+	// modified is when the records were appended, as the file says; 0: ask the file.
+	modified kafka.TimestampMs
 }
 
 func newSegment(base kafka.Offset) *segment {
@@ -53,6 +62,7 @@ func newSegment(base kafka.Offset) *segment {
 	s.indexEntries.Store(unknown)
 	s.timeEntries.Store(unknown)
 	s.maxTimestamp.Store(noTimestampYet)
+	s.firstTimestamp.Store(noTimestampYet)
 	return s
 }
 
@@ -80,7 +90,15 @@ func (s *segment) hold(env *Env, dir, suffix string, mode vfs.Mode) (*vfs.Shared
 	if s.gone.Load() {
 		return nil, ErrStale
 	}
-	f, err := env.Files.Hold(slot, env.FS, filePath(dir, s.base, suffix), mode)
+	path := filePath(dir, s.base, suffix)
+	var f *vfs.Shared
+	err := fs.ErrNotExist
+	if s.swapping.Load() {
+		f, err = env.Files.Hold(slot, env.FS, path+swapSuffix, vfs.ReadWrite)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = env.Files.Hold(slot, env.FS, path, mode)
+	}
 	if s.gone.Load() {
 		if err == nil {
 			f.Release()

@@ -43,6 +43,9 @@ func (l *Log) TruncateTo(o kafka.Offset, now kafka.TimestampMs) (Garbage, error)
 	if l.segments[0].base > o {
 		return l.TruncateFullyAndStartAt(o, now)
 	}
+	if err := l.voidSwap(); err != nil {
+		return g, err
+	}
 	l.truncations++
 	before := l.segments
 	if err := l.truncateTo(max(o, 0), now, &g); err != nil {
@@ -108,6 +111,9 @@ func (l *Log) truncateTo(o kafka.Offset, now kafka.TimestampMs, g *Garbage) erro
 func (l *Log) TruncateFullyAndStartAt(o kafka.Offset, now kafka.TimestampMs) (Garbage, error) {
 	var g Garbage
 	if err := l.change(); err != nil {
+		return g, err
+	}
+	if err := l.voidSwap(); err != nil {
 		return g, err
 	}
 	l.truncations++
