@@ -3,6 +3,7 @@ package client
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -29,10 +30,40 @@ func TestPropertiesReachTheEngine(t *testing.T) {
 	}
 }
 
+func TestPropertiesOfGroups(t *testing.T) {
+	properties := map[string]string{"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "group.instance.id": "one", "enable.auto.commit": "false",
+		"session.timeout.ms": "7000", "group.protocol": "consumer", "max.poll.interval.ms": "9000",
+		"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor, org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
+	cl, warnings, err := New(Consumer, properties)
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(err, warnings)
+	}
+	defer cl.Close()
+	for option, want := range map[any]any{"g": cl.OptValue(kgo.ConsumerGroup), "one": cl.OptValue(kgo.InstanceID), 7 * time.Second: cl.OptValue(kgo.SessionTimeout),
+		9 * time.Second: cl.OptValue(kgo.RebalanceTimeout)} {
+		if want != option {
+			t.Errorf("%v, want %v", want, option)
+		}
+	}
+	if cl.OptValue(kgo.DisableAutoCommit) != true || cl.OptValue(kgo.ServerSideBalancer) != true {
+		t.Error("enable.auto.commit or group.protocol has no effect")
+	}
+	if got := cl.OptValue(kgo.Balancers).([]kgo.GroupBalancer); len(got) != 2 || got[0].ProtocolName() != "range" || got[1].ProtocolName() != "cooperative-sticky" {
+		t.Errorf("balancers %v", got)
+	}
+	properties["group.id"] = ""
+	alone, _, err := New(Consumer, properties)
+	if err != nil {
+		t.Fatalf("properties of groups without a group: %v", err)
+	}
+	alone.Close()
+}
+
 func TestBadValuesAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"acks", "2", "Invalid value 2 for configuration acks: String must be one of: all, -1, 0, 1"},
 		{"linger.ms", "x", "Invalid value x for configuration linger.ms: Not a number of type LONG"},
+		{"linger.ms", "-1", "Invalid value -1 for configuration linger.ms: Not a number of type LONG"},
 		{"security.protocol", "SSL", "Invalid value SSL for configuration security.protocol: this release has no secured client connections, only PLAINTEXT"},
 	} {
 		_, _, err := Options(Producer, map[string]string{c.name: c.value})

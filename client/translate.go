@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // translator turns the value of one property into options.
 type translator struct {
-	kinds  int // bit set of Kind
+	kinds  int // bit set of Kind, and inGroup
 	option func(value string) ([]kgo.Opt, error)
 }
 
@@ -19,6 +20,8 @@ const (
 	all      = 1<<Admin | 1<<Producer | 1<<Consumer
 	producer = 1 << Producer
 	consumer = 1 << Consumer
+	// inGroup properties mean something only with a group.id.
+	inGroup = 1 << 3
 )
 
 // translators holds the properties that are honoured; it is read only.
@@ -51,6 +54,15 @@ var translators = map[string]translator{
 	"auto.offset.reset":                     {consumer, offsetReset},
 	"check.crcs":                            {consumer, onlyTrue},
 	"allow.auto.create.topics":              {consumer, boolean}, // Options reads it
+	"group.id":                              {consumer, groupID},
+	"group.instance.id":                     {consumer | inGroup, text(kgo.InstanceID)},
+	"group.protocol":                        {consumer | inGroup, groupProtocol},
+	"partition.assignment.strategy":         {consumer | inGroup, assignors},
+	"session.timeout.ms":                    {consumer | inGroup, milliseconds(kgo.SessionTimeout)},
+	"heartbeat.interval.ms":                 {consumer | inGroup, milliseconds(kgo.HeartbeatInterval)},
+	"max.poll.interval.ms":                  {consumer | inGroup, milliseconds(kgo.RebalanceTimeout)},
+	"enable.auto.commit":                    {consumer | inGroup, autoCommit},
+	"auto.commit.interval.ms":               {consumer | inGroup, milliseconds(kgo.AutoCommitInterval)},
 }
 
 func text[O kgo.Opt](f func(string) O) func(string) ([]kgo.Opt, error) {
@@ -85,6 +97,48 @@ func milliseconds[O kgo.Opt](f func(time.Duration) O) func(string) ([]kgo.Opt, e
 		}
 		return []kgo.Opt{f(time.Duration(n) * time.Millisecond)}, nil
 	}
+}
+
+func groupID(v string) ([]kgo.Opt, error) {
+	if v == "" {
+		return nil, nil
+	}
+	return []kgo.Opt{kgo.ConsumerGroup(v)}, nil
+}
+
+func groupProtocol(v string) ([]kgo.Opt, error) {
+	switch strings.ToLower(v) {
+	case "classic":
+		return nil, nil
+	case "consumer":
+		return []kgo.Opt{kgo.ServerSideBalancer()}, nil
+	}
+	return nil, errors.New("String must be one of: consumer, classic")
+}
+
+func assignors(v string) ([]kgo.Opt, error) {
+	known := map[string]func() kgo.GroupBalancer{"Range": kgo.RangeBalancer, "RoundRobin": kgo.RoundRobinBalancer,
+		"Sticky": kgo.StickyBalancer, "CooperativeSticky": kgo.CooperativeStickyBalancer}
+	var balancers []kgo.GroupBalancer
+	for class := range strings.SplitSeq(v, ",") {
+		name := strings.TrimPrefix(strings.TrimSpace(class), "org.apache.kafka.clients.consumer.")
+		balancer, ok := known[strings.TrimSuffix(name, "Assignor")]
+		if !ok {
+			return nil, fmt.Errorf("there are no Java classes here, only Kafka's own Range, RoundRobin, Sticky and CooperativeStickyAssignor")
+		}
+		balancers = append(balancers, balancer())
+	}
+	return []kgo.Opt{kgo.Balancers(balancers...)}, nil
+}
+
+func autoCommit(v string) ([]kgo.Opt, error) {
+	switch v {
+	case "true":
+		return nil, nil
+	case "false":
+		return []kgo.Opt{kgo.DisableAutoCommit()}, nil
+	}
+	return nil, errors.New("Expected value to be either true or false")
 }
 
 func onlyPlaintext(v string) ([]kgo.Opt, error) {

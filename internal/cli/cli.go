@@ -40,6 +40,8 @@ func commands() []command {
 		{"topics", "kafka-topics", "create, list, describe, alter and delete topics", tool(client.Topics)},
 		{"console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
 		{"console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
+		{"consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
+		{"groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
 		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
 	}
 }

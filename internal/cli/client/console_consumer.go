@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -24,7 +26,7 @@ func consoleConsumerOptions() *options.Set {
 		options.Option{Name: "include", Argument: options.Required, Value: "regular expression", Help: "The topics to read."},
 		options.Option{Name: "partition", Argument: options.Required, Value: "partition", Help: "The partition to read."},
 		options.Option{Name: "offset", Argument: options.Required, Value: "consume offset", Default: "latest", Help: "With --partition: a number, earliest or latest."},
-		options.Option{Name: "group", Argument: options.Required, Value: "consumer group id", Help: "Not supported by this release."},
+		options.Option{Name: "group", Argument: options.Required, Value: "consumer group id", Help: "The group to read as; otherwise one of a random name, which commits nothing."},
 		options.Option{Name: "from-beginning", Help: "Read from the earliest record on."},
 		options.Option{Name: "max-messages", Argument: options.Required, Value: "num_messages", Help: "Stop after so many records."},
 		options.Option{Name: "timeout-ms", Argument: options.Required, Value: "timeout_ms", Help: "Stop when no record came for so long."},
@@ -44,8 +46,8 @@ func consoleConsumerOptions() *options.Set {
 	)
 }
 
-// ConsoleConsumer is kafka-console-consumer. Without --partition it reads all
-// partitions of the topics, as a group of its own would, but without a group.
+// ConsoleConsumer is kafka-console-consumer. Without --partition it reads as a
+// member of a group.
 func ConsoleConsumer(args []string, o IO) int {
 	set := consoleConsumerOptions()
 	if done, exit := parse(set, args, o, ""); done {
@@ -57,12 +59,19 @@ func ConsoleConsumer(args []string, o IO) int {
 	tellOfDeprecated(set, o, "Option --%s is deprecated and will be removed in a future version. Use --%s instead.\n",
 		"consumer-property", "command-property", "property", "formatter-property", "consumer.config", "command-config")
 	c, err := newConsoleConsumer(set, o)
-	if err != nil {
+	var usage *usageError
+	switch {
+	case errors.As(err, &usage):
+		return usageExit(set, o, err)
+	case errors.Is(err, errContradiction):
+		fmt.Fprintln(o.Stderr, err)
+		return 1
+	case err != nil:
 		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
 		return 1
 	}
-	defer c.cl.Close()
 	exit := c.run()
+	c.close()
 	if set.Has("enable-systest-events") {
 		fmt.Fprintln(o.Stdout, "shutdown_complete")
 	}
@@ -82,8 +91,6 @@ func checkConsumerOptions(set *options.Set) error {
 		return fmt.Errorf("The partition is required when offset is specified.")
 	case set.Has("from-beginning") && set.Has("offset"):
 		return fmt.Errorf("Options from-beginning and offset cannot be specified together.")
-	case set.Has("group"):
-		return fmt.Errorf("group is not supported by this release. Without it, all partitions are read.")
 	case set.Get("formatter") != defaultFormatterClass:
 		return fmt.Errorf("formatter %s is not supported: there are no Java classes here, only the default formatter", set.Get("formatter"))
 	case set.Has("property") && set.Has("formatter-property"):
@@ -101,6 +108,7 @@ func checkConsumerOptions(set *options.Set) error {
 
 type consoleConsumer struct {
 	cl      *kgo.Client
+	group   *groupReader // nil with --partition
 	o       IO
 	format  *formatter
 	max     int64
@@ -125,14 +133,88 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 	} else if given && n >= 0 {
 		c.timeout = time.Duration(n) * time.Millisecond
 	}
-	pairs := append([]string{"client.id=console-consumer", "isolation.level=" + set.Get("isolation-level")}, set.All("consumer-property")...)
-	pairs = append(pairs, set.All("command-property")...)
+	props, err := consumerProperties(set)
+	if err != nil {
+		return nil, err
+	}
 	where, err := consumeFrom(set)
 	if err != nil {
 		return nil, err
 	}
-	c.cl, err = connect(kafkaclient.Consumer, set, o, first(set.Get("command-config"), set.Get("consumer.config")), pairs, where...)
+	if !set.Has("partition") {
+		if c.group, err = newGroupReader(props); err != nil {
+			return nil, err
+		}
+		where = append(where, c.group.options()...)
+		if props["group.protocol"] == "" {
+			fmt.Fprintln(o.Stderr, adviceOnProtocol)
+		}
+	}
+	c.cl, err = open(kafkaclient.Consumer, props, o, where...)
 	return c, err
+}
+
+// adviceOnProtocol is what Apache's consumer says when it uses the classic protocol
+// unasked.
+const adviceOnProtocol = "The consumer rebalance protocol (KIP-848) is production-ready! Set group.protocol=consumer to try it out. See https://kafka.apache.org/documentation/#consumer_rebalance_protocol"
+
+func (c *consoleConsumer) close() {
+	if c.group != nil {
+		if err := c.group.leave(c.cl); err != nil {
+			c.o.logf("ERROR", "org.apache.kafka.tools.consumer.ConsoleConsumer", "Commit of offsets at the end failed: %s", err)
+		}
+	}
+	c.cl.CloseAllowingRebalance()
+}
+
+// errContradiction is a contradiction between an option and a property.
+var errContradiction = errors.New("contradiction")
+
+// consumerProperties joins the file, the properties of the command line, and what the
+// other options say.
+func consumerProperties(set *options.Set) (map[string]string, error) {
+	file, err := readProperties(first(set.Get("command-config"), set.Get("consumer.config")), nil)
+	if err != nil {
+		return nil, err
+	}
+	line, err := readProperties("", append(set.All("consumer-property"), set.All("command-property")...))
+	if err != nil {
+		return nil, err
+	}
+	var groups []string
+	for _, id := range []string{set.Get("group"), file["group.id"], line["group.id"]} {
+		if id != "" {
+			groups = append(groups, id)
+		}
+	}
+	switch groups = distinct(groups); {
+	case len(groups) > 1:
+		return nil, &usageError{"The group ids provided in different places (directly using '--group', via '--consumer-property', or via '--consumer.config') do not match. Detected group ids: '" + strings.Join(groups, "', '") + "'"}
+	case len(groups) == 1 && set.Has("partition"):
+		return nil, &usageError{"Options group and partition cannot be specified together."}
+	case len(groups) == 0:
+		groups = []string{fmt.Sprintf("console-consumer-%d", rand.IntN(100000))}
+		line["enable.auto.commit"] = first(first(line["enable.auto.commit"], file["enable.auto.commit"]), "false")
+	}
+	props := file
+	maps.Copy(props, line)
+	reset := props["auto.offset.reset"]
+	if reset != "" && reset != "earliest" && set.Has("from-beginning") {
+		return nil, fmt.Errorf("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option%w", reset, errContradiction)
+	}
+	if set.Has("from-beginning") {
+		reset = "earliest"
+	}
+	props["auto.offset.reset"] = first(reset, "latest")
+	props["bootstrap.servers"] = set.Get("bootstrap-server")
+	props["client.id"] = first(props["client.id"], "console-consumer")
+	if set.Has("isolation-level") || props["isolation.level"] == "" {
+		props["isolation.level"] = set.Get("isolation-level")
+	}
+	if !set.Has("partition") {
+		props["group.id"] = groups[0]
+	}
+	return props, nil
 }
 
 func formatterFrom(set *options.Set) (*formatter, error) {
@@ -145,15 +227,15 @@ func formatterFrom(set *options.Set) (*formatter, error) {
 
 // consumeFrom says which topics or partition are read, and from where.
 func consumeFrom(set *options.Set) ([]kgo.Opt, error) {
+	if set.Has("include") {
+		return []kgo.Opt{kgo.ConsumeRegex(), kgo.ConsumeTopics("^(?:" + set.Get("include") + ")$")}, nil
+	}
+	if !set.Has("partition") {
+		return []kgo.Opt{kgo.ConsumeTopics(set.Get("topic"))}, nil
+	}
 	start := kgo.NewOffset().AtEnd()
 	if set.Has("from-beginning") {
 		start = kgo.NewOffset().AtStart()
-	}
-	if set.Has("include") {
-		return []kgo.Opt{kgo.ConsumeRegex(), kgo.ConsumeTopics("^(?:" + set.Get("include") + ")$"), kgo.ConsumeStartOffset(start)}, nil
-	}
-	if !set.Has("partition") {
-		return []kgo.Opt{kgo.ConsumeTopics(set.Get("topic")), kgo.ConsumeStartOffset(start)}, nil
 	}
 	partition, _, err := set.Int("partition", 32)
 	if err != nil {
@@ -199,6 +281,9 @@ func (c *consoleConsumer) run() (exit int) {
 				break
 			}
 			c.count++
+			if c.group != nil {
+				c.group.consumed(r)
+			}
 			if err := c.format.print(out, r); err != nil && !c.skip {
 				fmt.Fprintf(c.o.Stderr, "Error processing message, terminating consumer process: %s\n", err)
 				return 1
@@ -231,8 +316,14 @@ func (c *consoleConsumer) poll() ([]*kgo.Record, error) {
 		defer cancel()
 	}
 	for {
+		if c.group != nil {
+			c.group.beforePoll(ctx, c.cl)
+		}
 		fetches := c.cl.PollRecords(ctx, 500)
 		if records := fetches.Records(); len(records) > 0 {
+			if c.group != nil {
+				c.group.polled(fetches)
+			}
 			return records, nil
 		}
 		if ctx.Err() != nil {

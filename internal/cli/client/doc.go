@@ -1,5 +1,6 @@
 // Package client holds the command-line tools that talk to a running cluster:
-// topics, get-offsets, console-producer, console-consumer. They use public
+// topics, get-offsets, console-producer, console-consumer, consumer-groups, groups.
+// They use public
 // client libraries only, so they work against any Kafka, and behave as the tools
 // of Apache Kafka 4.4 do: flags, output, exit codes.
 //
@@ -17,4 +18,12 @@
 //	wait_topic.go      a topic that the cluster may have to make first
 //	console_producer.go, line_reader.go    console-producer and how it reads lines
 //	console_consumer.go, formatter.go      console-consumer and how it prints records
+//	console_consumer_group.go              console-consumer as a member of a group
+//	consumer_groups.go     consumer-groups: options and actions, and a file for each:
+//	                       consumer_groups_list.go, consumer_groups_describe.go,
+//	                       consumer_groups_delete.go, consumer_groups_reset.go;
+//	                       consumer_groups_plan.go: CSV, dates and durations
+//	groups.go              groups
+//	group_admin.go         what the tools for groups ask brokers
+//	java_order.go          the order in which Apache's tools print maps
 package client

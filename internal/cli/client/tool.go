@@ -93,7 +93,7 @@ func tellOfDeprecated(set *options.Set, o IO, format string, renamed ...string) 
 }
 
 // connect opens a client to --bootstrap-server with the properties of the
-// configuration file and of the command line. Unknown properties are logged.
+// configuration file and of the command line.
 func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs []string, more ...kgo.Opt) (*kgo.Client, error) {
 	props, err := readProperties(file, pairs)
 	if err != nil {
@@ -102,6 +102,11 @@ func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs [
 	if servers := set.Get("bootstrap-server"); servers != "" {
 		props["bootstrap.servers"] = servers
 	}
+	return open(kind, props, o, more...)
+}
+
+// open opens a client; unknown properties are logged.
+func open(kind kafkaclient.Kind, props map[string]string, o IO, more ...kgo.Opt) (*kgo.Client, error) {
 	cl, warnings, err := kafkaclient.New(kind, props, more...)
 	for _, w := range warnings {
 		o.logf("WARN", "barnabas.client", "%s", w)
@@ -134,7 +139,32 @@ func codeError(code int16, message *string) error {
 	} else if e := kerr.TypedErrorForCode(code); e != nil {
 		text = e.Description
 	}
-	return &failure{c.Exception(), text}
+	return codeFailure(c, text)
+}
+
+// answerError is the error of an answer.
+type answerError struct {
+	*failure
+	code kafka.ErrorCode
+}
+
+func (e *answerError) Unwrap() error { return e.failure }
+
+func codeFailure(code kafka.ErrorCode, text string) error {
+	return &answerError{&failure{code.Exception(), text}, code}
+}
+
+// codeOf is the code of an answer's error, kafka.ErrUnknownServerError for other
+// errors.
+func codeOf(err error) kafka.ErrorCode {
+	var answer *answerError
+	switch {
+	case err == nil:
+		return kafka.ErrNone
+	case errors.As(err, &answer):
+		return answer.code
+	}
+	return kafka.ErrUnknownServerError
 }
 
 // exception is the class name that goes with err.

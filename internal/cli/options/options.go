@@ -127,6 +127,9 @@ func (s *Set) Has(name string) bool {
 	return ok
 }
 
+// HasAny says whether one of the options was given.
+func (s *Set) HasAny(names ...string) bool { return slices.ContainsFunc(names, s.Has) }
+
 // Get is the value given, else the default.
 func (s *Set) Get(name string) string {
 	o := s.must(name)

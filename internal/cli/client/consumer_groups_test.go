@@ -1,0 +1,155 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"barnabas/internal/kafka"
+)
+
+func TestDurationsAreReadAsJavaReadsThem(t *testing.T) {
+	for text, want := range map[string]string{
+		"PT1H": "1h0m0s", "P1D": "24h0m0s", "P1DT2H3M4.5S": "26h3m4.5s", "-PT1M": "-1m0s", "PT-1M": "-1m0s", "pt1s": "1s", "PT-0.5S": "-500ms", "PT+6M": "6m0s",
+		"1H": "error", "P": "error", "PT": "error", "P1DT": "error", "PT1": "error", "": "error", "P99999999999D": "error",
+	} {
+		got := "error"
+		if d, err := parseDuration(text); err == nil {
+			got = d.String()
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestDatesAreReadAsApacheReadsThem(t *testing.T) {
+	for text, want := range map[string]int64{
+		"2020-01-01T00:00:00.000": 1577836800000, "2020-01-01T00:00:00.250Z": 1577836800250, "2020-01-01T02:00:00.000+02:00": 1577836800000, "2020-01-01T00:00:00.000-01": 1577840400000,
+		"2020-01-01": -1, "2020-01-01T": -1, "2020-01-01T00:00": -1, "2020-13-01T00:00:00.000": -1,
+	} {
+		got, err := parseDateTime(text)
+		if err != nil {
+			got = -1
+		}
+		if got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestPlansAreReadAsTheyAreExported(t *testing.T) {
+	for _, group := range []string{"g", `a b,c"d`, "a-name-of-more-than-24-characters"} {
+		offsets := []newOffset{{kafka.TopicPartition{Topic: "t.1", Partition: 2}, 7}, {kafka.TopicPartition{Topic: "t.1", Partition: 0}, 0}}
+		for _, withGroup := range []bool{true, false} {
+			text := exportCSV([]groupOffsets{{group, offsets}}, withGroup)
+			plan, err := resetPlan(text+"\n", group)
+			if err != nil || fmt.Sprint(plan[group]) != fmt.Sprint(offsets) {
+				t.Errorf("%q: %v, %v", text, plan, err)
+			}
+		}
+	}
+	if got := exportCSV([]groupOffsets{{"a-name-of-more-than-24-characters", []newOffset{{kafka.TopicPartition{Topic: "t"}, 1}}}}, true); got != "\"a-name-of-more-than-24-characters\",t,0,1\n" {
+		t.Errorf("a long name: %s", got)
+	}
+	for _, bad := range []string{"t,0", "t,x,1", "t,0,x", "g,t,0,1,2"} {
+		if plan, err := resetPlan(bad, "g"); err == nil {
+			t.Errorf("%s gives %v", bad, plan)
+		}
+	}
+}
+
+func TestRegularExpressionsAreValidated(t *testing.T) {
+	for pattern, want := range map[string]string{
+		"a.*b": "The regular expression `a.*b` is valid.\n",
+		"(":    "The regular expression `(` is invalid: missing closing ).\n",
+		"a+*":  "The regular expression `a+*` is invalid: invalid nested repetition operator.\n",
+	} {
+		if out, _, exit := call(ConsumerGroups, "--validate-regex", pattern); out != want || exit != 0 {
+			t.Errorf("%s: exit %d, %s", pattern, exit, out)
+		}
+	}
+}
+
+func TestMembersAreATable(t *testing.T) {
+	epoch, yes, no := int32(3), true, false
+	d := &groupDescription{id: "g", state: "Stable", assignmentEpoch: &epoch, members: []groupMember{
+		{id: "m1", client: "c", host: "/127.0.0.1", instance: "i", epoch: &epoch, upgraded: &yes,
+			assigned: []kafka.TopicPartition{{Topic: "b", Partition: 10}, {Topic: "b", Partition: 9}, {Topic: "a", Partition: 0}}},
+		{id: "m2", client: "c", host: "/127.0.0.1", upgraded: &no},
+	}}
+	var out bytes.Buffer
+	set := consumerGroupsOptions()
+	if err := set.Parse([]string{"--describe", "--members", "--verbose"}); err != nil {
+		t.Fatal(err)
+	}
+	(&groupsTool{set: set, o: IO{Context: context.Background(), Stdout: &out, Stderr: &out}}).printMembers(d)
+	want := `
+GROUP           CONSUMER-ID     GROUP-INSTANCE-ID HOST            CLIENT-ID       #PARTITIONS     CURRENT-EPOCH   CURRENT-ASSIGNMENT   TARGET-EPOCH    TARGET-ASSIGNMENT    UPGRADED
+g               m1              i                 /127.0.0.1      c               3               3               a:0;b:9,10           3               -                    true
+g               m2                                /127.0.0.1      c               0               -               -                    3               -                    false
+`
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestPositionsOfAGroupReader(t *testing.T) {
+	g, err := newGroupReader(map[string]string{"auto.offset.reset": "latest", "auto.commit.interval.ms": "100"})
+	if err != nil || g.interval != 100*time.Millisecond || !g.autoCommit {
+		t.Fatal(g, err)
+	}
+	at := kafka.TopicPartition{Topic: "t", Partition: 1}
+	if _, err := g.resolve(context.Background(), map[string]map[int32]kgo.Offset{"t": {1: kgo.NewOffset().At(5).WithEpoch(2)}}); err != nil {
+		t.Fatal(err)
+	}
+	if p := g.positions[at]; p.next != 5 || p.epoch != 2 {
+		t.Errorf("at first %+v", p)
+	}
+	first := &kgo.Record{Topic: "t", Partition: 1, Offset: 5, LeaderEpoch: 4}
+	last := &kgo.Record{Topic: "t", Partition: 1, Offset: 6, LeaderEpoch: 4}
+	g.polled(kgo.Fetches{{Topics: []kgo.FetchTopic{{Topic: "t", Partitions: []kgo.FetchPartition{{Partition: 1, Records: []*kgo.Record{first, last}}}}}}})
+	g.consumed(first)
+	if p := g.positions[at]; p.next != 6 || p.epoch != -1 {
+		t.Errorf("in the middle of a poll %+v", p)
+	}
+	g.consumed(last)
+	if p := g.positions[at]; p.next != 7 || p.epoch != 4 {
+		t.Errorf("at the end of a poll %+v", p)
+	}
+	g.forget(map[string][]int32{"t": {1}})
+	if len(g.positions) != 0 {
+		t.Errorf("after the partition was taken away %+v", g.positions)
+	}
+}
+
+func TestResetPolicies(t *testing.T) {
+	for value, want := range map[string]string{"earliest": "-2", "Latest": "-1", "none": "none", "by_duration:PT1H": "hour", "by_duration:-PT1H": "error", "soon": "error"} {
+		p, err := resetPolicyOf(value)
+		got := "error"
+		switch {
+		case err != nil:
+		case p.none:
+			got = "none"
+		case p.timestamp() < 0:
+			got = fmt.Sprint(p.timestamp())
+		default:
+			if ago := time.Now().UnixMilli() - p.timestamp(); ago >= 3600_000 && ago < 3700_000 {
+				got = "hour"
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %s %v, want %s", value, got, err, want)
+		}
+	}
+	g := &groupReader{reset: resetPolicy{none: true}, positions: map[kafka.TopicPartition]position{}}
+	_, err := g.resolve(context.Background(), map[string]map[int32]kgo.Offset{"t": {1: kgo.NewOffset().AtEnd()}})
+	if err == nil || !strings.Contains(err.Error(), "no reset policy for partitions: [t-1]") {
+		t.Errorf("no offset and no policy: %v", err)
+	}
+}
