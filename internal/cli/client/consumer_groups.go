@@ -123,7 +123,7 @@ func checkConsumerGroupsOptions(set *options.Set, o IO) (action string, err erro
 	if !set.Has("validate-regex") && !set.Has("bootstrap-server") {
 		return "", errors.New(`Missing required argument "[bootstrap-server]"`)
 	}
-	for _, check := range []func(*options.Set, IO) error{checkGroupsNumbers, checkDescribeGroups, checkDeleteGroups, checkResetOffsets, checkGroupsScope} {
+	for _, check := range []func(*options.Set, IO) error{checkGroupsAvailable, checkDescribeGroups, checkDeleteGroups, checkResetOffsets, checkGroupsScope} {
 		if err := check(set, o); err != nil {
 			return "", err
 		}
@@ -134,12 +134,7 @@ func checkConsumerGroupsOptions(set *options.Set, o IO) (action string, err erro
 	return action, nil
 }
 
-func checkGroupsNumbers(set *options.Set, _ IO) error {
-	for _, name := range []string{"timeout", "to-offset", "shift-by"} {
-		if _, _, err := set.Int(name, 64); err != nil {
-			return err
-		}
-	}
+func checkGroupsAvailable(set *options.Set, _ IO) error {
 	for name, with := range map[string][]string{"members": {"describe"}, "offsets": {"describe"}, "verbose": {"describe"}, "state": {"describe", "list"}, "type": {"list"}} {
 		if set.Has(name) && !set.HasAny(with...) {
 			return fmt.Errorf("Option(s) [%s] are unavailable given other options on the command line", name)
@@ -237,6 +232,11 @@ func (t *groupsTool) run(action string) error {
 		return err
 	}
 	defer cl.Close()
+	for _, name := range []string{"timeout", "to-offset", "shift-by"} {
+		if _, _, err := t.set.Int(name, 64); err != nil {
+			return &failure{"joptsimple.OptionArgumentConversionException", err.Error()}
+		}
+	}
 	milliseconds, _, err := t.set.Int("timeout", 64)
 	if err != nil {
 		return err

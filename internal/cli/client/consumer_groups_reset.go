@@ -308,7 +308,7 @@ func (t *groupsTool) current(group string, partitions []kafka.TopicPartition) ([
 func (t *groupsTool) fromFile(group string) ([]newOffset, error) {
 	text, err := os.ReadFile(t.set.Get("from-file"))
 	if err != nil {
-		return nil, &failure{"java.nio.file.NoSuchFileException", "java.nio.file.NoSuchFileException: " + t.set.Get("from-file")}
+		return nil, &failure{runtimeException, "java.io.IOException: Unable to read file " + t.set.Get("from-file")}
 	}
 	only := ""
 	if given := t.set.All("group"); len(given) == 1 {
