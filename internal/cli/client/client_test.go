@@ -45,7 +45,7 @@ func TestMistakesOnCommandLines(t *testing.T) {
 		"console-consumer --topic a --bootstrap-server h:1 --offset 5":                              "The partition is required when offset is specified.",
 		"console-consumer --topic a --bootstrap-server h:1 --group g --partition 0":                 "Options group and partition cannot be specified together.",
 		"console-consumer --topic a --bootstrap-server h:1 --group g --command-property group.id=h": "The group ids provided in different places (directly using '--group', via '--consumer-property', or via '--consumer.config') do not match. Detected group ids: 'g', 'h'",
-		"console-consumer --topic a --bootstrap-server h:1 --from-beginning --command-property auto.offset.reset=latest": "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest', please remove one option",
+		"console-consumer --topic a --bootstrap-server h:1 --from-beginning --command-property auto.offset.reset=latest": "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest', please remove one option\n",
 		"consumer-groups":                                                                 `Missing required argument "[bootstrap-server]"`,
 		"consumer-groups --bootstrap-server h:1":                                          "Command must include exactly one action: --list, --describe, --delete, --reset-offsets, --delete-offsets, --validate-regex",
 		"consumer-groups --bootstrap-server h:1 --describe":                               "Option [describe] takes one of these options: [group], [all-groups]",

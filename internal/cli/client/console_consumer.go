@@ -60,10 +60,11 @@ func ConsoleConsumer(args []string, o IO) int {
 		"consumer-property", "command-property", "property", "formatter-property", "consumer.config", "command-config")
 	c, err := newConsoleConsumer(set, o)
 	var usage *usageError
+	var against *contradiction
 	switch {
 	case errors.As(err, &usage):
 		return usageExit(set, o, err)
-	case errors.Is(err, errContradiction):
+	case errors.As(err, &against):
 		fmt.Fprintln(o.Stderr, err)
 		return 1
 	case err != nil:
@@ -146,7 +147,7 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 			return nil, err
 		}
 		where = append(where, c.group.options()...)
-		if props["group.protocol"] == "" {
+		if !strings.EqualFold(props["group.protocol"], "consumer") {
 			fmt.Fprintln(o.Stderr, adviceOnProtocol)
 		}
 	}
@@ -154,8 +155,7 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 	return c, err
 }
 
-// adviceOnProtocol is what Apache's consumer says when it uses the classic protocol
-// unasked.
+// adviceOnProtocol is what Apache's consumer says when it uses the classic protocol.
 const adviceOnProtocol = "The consumer rebalance protocol (KIP-848) is production-ready! Set group.protocol=consumer to try it out. See https://kafka.apache.org/documentation/#consumer_rebalance_protocol"
 
 func (c *consoleConsumer) close() {
@@ -167,8 +167,10 @@ func (c *consoleConsumer) close() {
 	c.cl.CloseAllowingRebalance()
 }
 
-// errContradiction is a contradiction between an option and a property.
-var errContradiction = errors.New("contradiction")
+// contradiction is one between an option and a property.
+type contradiction struct{ text string }
+
+func (c *contradiction) Error() string { return c.text }
 
 // consumerProperties joins the file, the properties of the command line, and what the
 // other options say.
@@ -200,7 +202,7 @@ func consumerProperties(set *options.Set) (map[string]string, error) {
 	maps.Copy(props, line)
 	reset := props["auto.offset.reset"]
 	if reset != "" && reset != "earliest" && set.Has("from-beginning") {
-		return nil, fmt.Errorf("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option%w", reset, errContradiction)
+		return nil, &contradiction{fmt.Sprintf("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option", reset)}
 	}
 	if set.Has("from-beginning") {
 		reset = "earliest"

@@ -61,7 +61,7 @@ func resetPolicyOf(value string) (resetPolicy, error) {
 			return resetPolicy{timestamp: func() int64 { return time.Now().Add(-ago).UnixMilli() }}, nil
 		}
 	}
-	return resetPolicy{}, &failure{"org.apache.kafka.common.config.ConfigException", fmt.Sprintf("Invalid value %s for configuration auto.offset.reset: The string must be either 'earliest', 'latest', 'none' or of the format 'by_duration:<PnDTnHnMn.nS.>'", value)}
+	return resetPolicy{}, &failure{"org.apache.kafka.common.config.ConfigException", fmt.Sprintf("Invalid value %[1]s for configuration auto.offset.reset: Invalid value `%[1]s` for configuration auto.offset.reset. The value must be either 'earliest', 'latest', 'none' or of the format 'by_duration:<PnDTnHnMn.nS.>'.", value)}
 }
 
 // newGroupReader takes the properties that are the reader's own out of those of the
