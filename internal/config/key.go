@@ -92,7 +92,6 @@ const (
 	Honoured Status = iota
 	meaningless
 	needsNodes
-	needsRetention
 	needsCompaction
 	needsGroups
 	needsShareGroups
@@ -118,8 +117,6 @@ func (s Status) Reason() string {
 		return "there is no thread pool, queue, delay or JVM here that it could set"
 	case needsNodes:
 		return "this release runs clusters of one node"
-	case needsRetention:
-		return "deletion of old records is not part of this release: everything is kept"
 	case needsCompaction:
 		return "log compaction is not part of this release"
 	case needsGroups:

@@ -94,7 +94,7 @@ func TestTheShippedFileLoads(t *testing.T) {
 	for _, w := range warnings {
 		keys = append(keys, w.Key)
 	}
-	if got := strings.Join(keys, " "); got != "log.retention.check.interval.ms log.retention.hours num.io.threads num.network.threads" {
+	if got := strings.Join(keys, " "); got != "num.io.threads num.network.threads" {
 		t.Errorf("warnings about %s", got)
 	}
 }
@@ -193,8 +193,6 @@ func TestEveryKeyWithoutEffectIsNamedOnce(t *testing.T) {
 		"server.properties:27: group.max.size: has no effect: consumer groups are not part of this release",
 		"server.properties:29: listener.name.plaintext.num.io.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",
 		"server.properties:30: log.cleanup.policy: compact has no effect but on what producers may send: log compaction is not part of this release",
-		"server.properties:25: log.retention.check.interval.ms: has no effect: deletion of old records is not part of this release: everything is kept",
-		"server.properties:23: log.retention.hours: has no effect: deletion of old records is not part of this release: everything is kept",
 		"server.properties:26: no.such.key: is not a known key and has no effect",
 		"server.properties:11: num.io.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",
 		"server.properties:10: num.network.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",
@@ -244,7 +242,7 @@ broker.rack=${file:` + secrets + `:rack}-${env:COLOUR}-${env:NONE}-${other:x}-${
 fetch.max.bytes=${d:` + dir + `:bytes}
 `
 	b, warnings := mustLoad(t, Options{File: writeFile(t, "server.properties", text), Environ: []string{"COLOUR=red"}})
-	if want := "blue-red-${env:NONE}-${other:x}-${plain}-${file:" + secrets + ":none}"; b.Node.Rack != want || b.Fetch.MaxBytes != 4096 || len(warnings) != 4 {
+	if want := "blue-red-${env:NONE}-${other:x}-${plain}-${file:" + secrets + ":none}"; b.Node.Rack != want || b.Fetch.MaxBytes != 4096 || len(warnings) != 2 {
 		t.Errorf("rack %s, fetch %d, warnings %v", b.Node.Rack, b.Fetch.MaxBytes, warnings)
 	}
 	// Without config.providers nothing is replaced.
@@ -290,7 +288,6 @@ func TestSettingsOfTopicsWithoutEffectAreNamed(t *testing.T) {
 	want := []string{
 		"cleanup.policy compact has no effect but on what producers may send: log compaction is not part of this release",
 		"min.compaction.lag.ms has no effect: log compaction is not part of this release",
-		"retention.ms has no effect: deletion of old records is not part of this release: everything is kept",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

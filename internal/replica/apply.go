@@ -264,6 +264,6 @@ func (m *Manager) retireFolder(p *Partition, d *Dir) {
 		return
 	}
 	delay := p.role.Load().settings.topic.FileDeleteDelay
-	d.deleteLater(name, m.env.now().Add(delay))
+	d.deleteLater(deletion{folder: name, at: m.env.now().Add(delay)})
 	m.env.log.Debug("a replica is to be deleted", "partition", p.id.TopicPartition().String(), "folder", name, "in", delay)
 }

@@ -276,10 +276,10 @@ func TestTopicSettingsWithoutEffectAreToldOnce(t *testing.T) {
 		for _, topic := range []string{"a", "b"} {
 			week := "604800000"
 			c := metarec.NewConfigRecord()
-			c.ResourceType, c.ResourceName, c.Name, c.Value = int8(image.TopicResource), topic, "retention.ms", &week
+			c.ResourceType, c.ResourceName, c.Name, c.Value = int8(image.TopicResource), topic, "local.retention.ms", &week
 			n.replay(c)
 		}
-		if log := n.logs.String(); strings.Count(log, "key=retention.ms") != 1 || !strings.Contains(log, "first_topic=a") {
+		if log := n.logs.String(); strings.Count(log, "key=local.retention.ms") != 1 || !strings.Contains(log, "first_topic=a") {
 			t.Fatal(log)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 // log.flush.scheduler.interval.ms says otherwise.
 const flushCheck = time.Second
 
-// deleteCheck is how often folders are looked for whose delay is over.
+// deleteCheck is how often folders and files are looked for whose delay is over.
 const deleteCheck = time.Second
 
 // chore is a piece of background work in a log directory. An error is one of the
@@ -22,6 +22,8 @@ type chore struct {
 	name  string
 	every time.Duration
 	do    func(now time.Time) error
+	// first is when it is done for the first time; 0 means after every.
+	first time.Duration
 	next  time.Time
 }
 
@@ -36,7 +38,8 @@ func (d *Dir) chores(c *config.Broker) []chore {
 		{name: "checkpoint log starts", every: c.Logs.StartOffsetCheckpointInterval, do: func(time.Time) error { return d.checkpointLogStarts() }},
 		{name: "checkpoint high watermarks", every: c.Replication.HighWatermarkCheckpointInterval, do: func(time.Time) error { return d.checkpointHighWatermarks() }},
 		{name: "flush by time", every: flush, do: func(now time.Time) error { d.flushDue(now); return nil }},
-		{name: "delete folders", every: deleteCheck, do: d.removeDue},
+		{name: "delete old segments", every: c.Logs.RetentionCheckInterval, first: max(c.Logs.InitialTaskDelay, time.Millisecond), do: d.retain},
+		{name: "remove deleted files", every: deleteCheck, do: d.removeDue},
 		{name: "expire producers", every: c.Producers.IDExpirationCheckInterval, do: func(now time.Time) error { d.expireProducers(now); return nil }},
 	}
 }
@@ -46,7 +49,10 @@ func (d *Dir) background(stop <-chan struct{}) {
 	now := d.m.env.now()
 	chores := d.chores(d.m.config())
 	for i := range chores {
-		chores[i].next = now.Add(chores[i].every)
+		c := &chores[i]
+		if c.next = now.Add(c.every); c.first > 0 {
+			c.next = now.Add(c.first)
+		}
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -104,14 +110,22 @@ func (p *Partition) checkpointLog() error {
 }
 
 // checkpointLogStarts writes the log starts that are above the first segment's
-// base offset; the others are found in the folders.
+// base offset; the others are found in the folders. Starts of removals that may
+// be undone by a power cut are written too.
 func (d *Dir) checkpointLogStarts() error {
 	d.checkpointMu.Lock()
 	defer d.checkpointMu.Unlock()
+	if d.logsClosed {
+		return nil
+	}
 	offsets := map[kafka.TopicPartition]kafka.Offset{}
 	for _, p := range d.list() {
 		if r := p.role.Load(); r.phase == online {
-			if start, ok := checkpointedStart(r.log.Snapshot()); ok {
+			start, ok := checkpointedStart(r.log.Snapshot())
+			if due := kafka.Offset(p.startDue.Load()); due > 0 && due >= start {
+				start, ok = due, true
+			}
+			if ok {
 				offsets[p.id.TopicPartition()] = start
 			}
 		}

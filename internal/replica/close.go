@@ -73,6 +73,9 @@ func (d *Dir) keep(doing string, do func() error) {
 
 // close closes the directory's logs, a few at once.
 func (d *Dir) close(epoch kafka.BrokerEpoch) {
+	d.checkpointMu.Lock()
+	d.logsClosed = true
+	d.checkpointMu.Unlock()
 	partitions := d.list()
 	queue := make(chan *Partition, len(partitions))
 	for _, p := range partitions {

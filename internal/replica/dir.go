@@ -29,6 +29,11 @@ type Dir struct {
 	found   []logdir.Folder      // at the start
 	points  checkpoints          // read at the start, until every log is open
 
+	// What retention has done: segments and bytes since the start, when it looked
+	// last, and when the next segment is due by its age (timestamps; 0: never).
+	deletedSegments, deletedBytes atomic.Int64
+	lastCheck, nextDue            atomic.Int64
+
 	failed    atomic.Bool
 	highMoved atomic.Bool // a high watermark moved since the last checkpoint
 
@@ -36,10 +41,17 @@ type Dir struct {
 	partitions map[*Partition]struct{} // guarded by mu
 	unopened   int                     // logs of the start that are not open yet; guarded by mu
 	deletions  []deletion              // guarded by mu
+	// startWaits are told when the log starts have been written; one task does
+	// that as long as keepingStarts. Guarded by mu.
+	startWaits    []func(error)
+	keepingStarts bool
 
 	// checkpointMu keeps two from writing one checkpoint file. It is held across
 	// the write, and only background goroutines take it.
 	checkpointMu sync.Mutex
+	// logsClosed says that logs are being closed, which then write the last
+	// checkpoint of log starts; guarded by checkpointMu.
+	logsClosed bool
 }
 
 // checkpoints are offsets that were written by the last node.
@@ -47,10 +59,11 @@ type checkpoints struct {
 	recovery, logStart, high map[kafka.TopicPartition]kafka.Offset
 }
 
-// deletion is a folder to be removed.
+// deletion is a folder, or files of a log, to be removed.
 type deletion struct {
-	name string
-	at   time.Time
+	folder string // "" if it is files
+	files  commitlog.Garbage
+	at     time.Time
 }
 
 // Path is where the directory lies.
@@ -152,32 +165,39 @@ func (d *Dir) retire(tp kafka.TopicPartition, kind logdir.Kind) (name string, er
 	return name, d.fs.SyncDir(d.path)
 }
 
-// deleteLater lets a folder be removed when the delay is over.
-func (d *Dir) deleteLater(name string, at time.Time) {
+// deleteLater lets something be removed when its time has come.
+func (d *Dir) deleteLater(x deletion) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.deletions = append(d.deletions, deletion{name, at})
+	d.deletions = append(d.deletions, x)
 }
 
-// removeDue removes the folders whose time has come.
+// removeDue removes the folders and files whose time has come.
 func (d *Dir) removeDue(now time.Time) error {
 	d.mu.Lock()
-	var due []string
+	var due []deletion
 	rest := d.deletions[:0]
 	for _, x := range d.deletions {
 		if x.at.After(now) {
 			rest = append(rest, x)
 		} else {
-			due = append(due, x.name)
+			due = append(due, x)
 		}
 	}
+	clear(d.deletions[len(rest):])
 	d.deletions = rest
 	d.mu.Unlock()
-	for _, name := range due {
-		if err := vfs.RemoveAll(d.fs, filepath.Join(d.path, name)); err != nil {
-			return fmt.Errorf("remove %s: %w", name, err)
+	for _, x := range due {
+		if x.folder == "" {
+			if err := x.files.Remove(d.fs); err != nil {
+				return fmt.Errorf("remove files of deleted segments: %w", err)
+			}
+			continue
 		}
-		d.m.env.log.Info("deleted a replica's folder", "dir", d.path, "folder", name)
+		if err := vfs.RemoveAll(d.fs, filepath.Join(d.path, x.folder)); err != nil {
+			return fmt.Errorf("remove %s: %w", x.folder, err)
+		}
+		d.m.env.log.Info("deleted a replica's folder", "dir", d.path, "folder", x.folder)
 	}
 	return nil
 }

@@ -71,6 +71,8 @@
 //	close.go               clean shutdown
 //	dir.go                 a log directory: what lies in it, failing
 //	background.go          its chores: checkpoints, flush.ms, deletion, expiry
+//	retention.go           which old segments go, and how
+//	deleterecords.go       DeleteRecords
 //	settings.go            what a topic's configuration means here
 //	env.go, executor.go    what partitions need of their surroundings
 //	partition.go           Partition, its published role, effects of a change

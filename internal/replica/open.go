@@ -92,7 +92,7 @@ func (d *Dir) sort(img *image.Image) (work []*Partition) {
 	for _, f := range d.found {
 		switch f.Kind {
 		case logdir.Deleted:
-			d.deleteLater(f.Name, now.Add(d.m.newSettings(d.m.config(), "", nil).topic.FileDeleteDelay))
+			d.deleteLater(deletion{folder: f.Name, at: now.Add(d.m.newSettings(d.m.config(), "", nil).topic.FileDeleteDelay)})
 		case logdir.Future:
 			d.m.env.log.Warn("left alone: the copy of a replica that was moving between log directories", "dir", d.path, "folder", f.Name)
 		case logdir.Live:

@@ -26,6 +26,11 @@ type Partition struct {
 	flushed  atomic.Int64 // kafka.Offset: all below it is synced; written under mu
 	belowMin atomic.Bool  // fewer in sync than min.insync.replicas; written under mu
 
+	// startDue is the log start (kafka.Offset) of a removal whose names are not
+	// durable yet, 0 for none. Owned by the directory's background goroutine.
+	startDue         atomic.Int64
+	retentionFailure atomic.Pointer[failure]
+
 	mu sync.Mutex // THE append lock: log, and all below
 	// wanted is what the metadata says, which a log that is still being opened
 	// waits to hear.

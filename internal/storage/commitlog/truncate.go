@@ -29,6 +29,18 @@ func (g Garbage) Remove(fsys vfs.FS) error {
 	return nil
 }
 
+// Sync makes the names durable. It is called without the lock; a folder that is
+// gone meanwhile needs no durability.
+func (g Garbage) Sync(fsys vfs.FS) error {
+	if len(g.Files) == 0 {
+		return nil
+	}
+	if err := fsys.SyncDir(g.Dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // TruncateTo removes everything at and above o. If o is inside a batch, the whole
 // batch goes, and the log still ends at o. The checkpointed recovery point must
 // be rewritten soon after it, because the log may now end below it.
@@ -166,6 +178,15 @@ func (l *Log) discard(removed []*segment, g *Garbage) error {
 	if len(removed) == 0 {
 		return nil
 	}
+	if err := l.rename(removed, g); err != nil {
+		return err
+	}
+	return l.env.FS.SyncDir(l.dir)
+}
+
+// rename gives the files of segments the names of garbage, the oldest segment
+// first.
+func (l *Log) rename(removed []*segment, g *Garbage) error {
 	for _, s := range removed {
 		s.retire()
 		if err := deleteFiles(l.env, l.dir, s.base, g); err != nil {
@@ -176,7 +197,7 @@ func (l *Log) discard(removed []*segment, g *Garbage) error {
 		}
 		l.forgetSnapshot(s.base)
 	}
-	return l.env.FS.SyncDir(l.dir)
+	return nil
 }
 
 // cutActive drops what is at and above o from what is known of the active
