@@ -16,10 +16,18 @@ type placement struct {
 	awaitFlush bool
 }
 
-// appendLeader appends validated batches as the leader of the given epoch. out
-// says what became of each; code refuses all of them. It is the one place where
-// the append lock is held across a write.
-func (p *Partition) appendLeader(epoch kafka.LeaderEpoch, in []record.Batch, out []commitlog.Appended, woken *purgatory.Woken) (placement, kafka.ErrorCode) {
+// writer is who has batches appended.
+type writer int8
+
+const (
+	producers   writer = iota // batches of clients, validated
+	coordinator               // batches of this node's own making
+)
+
+// appendLeader appends batches as the leader of the given epoch. out says what
+// became of each; code refuses all of them. It is the one place where the append
+// lock is held across a write.
+func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []record.Batch, out []commitlog.Appended, woken *purgatory.Woken) (placement, kafka.ErrorCode) {
 	var e effects
 	p.mu.Lock()
 	r := p.role.Load()
@@ -28,7 +36,11 @@ func (p *Partition) appendLeader(epoch kafka.LeaderEpoch, in []record.Batch, out
 		return placement{}, code
 	}
 	sealed := r.log.SealedEnd()
-	err := r.log.AppendLeader(epoch, p.env.now().UnixMilli(), in, out)
+	appendTo := r.log.AppendLeader
+	if from == coordinator {
+		appendTo = r.log.AppendCoordinator
+	}
+	err := appendTo(epoch, p.env.now().UnixMilli(), in, out)
 	bytes, messages := int64(0), int64(0)
 	for i := range out {
 		if out[i].Err == kafka.ErrNone && !out[i].Duplicate {

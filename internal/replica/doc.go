@@ -6,6 +6,7 @@
 //	m.Apply(delta)                    // for each image, in order; the first opens the logs
 //	m.Produce(run)                    // answers by ProduceCaller
 //	m.Fetch(f)                        // answers by FetchCaller
+//	m.Led(topic, partition, epoch)    // for the coordinator that lives in it
 //	m.ListOffsets(...), m.OffsetForLeaderEpoch(...), m.DescribeProducers(...)
 //	m.Close(epoch)                    // clean shutdown
 //
@@ -85,6 +86,7 @@
 //	fetch.go               a Fetch request from begin to answer
 //	fetch_park.go          watching and waiting
 //	fetch_read.go          reading the partitions of a fetch
+//	led.go                 a led partition for a coordinator: append, read, wait
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
 //	stats.go               numbers
 package replica

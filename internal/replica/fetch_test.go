@@ -420,7 +420,7 @@ func (n *node) transact(topic string, id kafka.ProducerID, sequence int32) {
 	p := n.m.Partition(topic, 0)
 	var out [1]commitlog.Appended
 	var woken purgatoryWoken
-	if _, code := p.appendLeader(p.role.Load().leaderEpoch, []record.Batch{raw}, out[:], &woken); code != 0 || out[0].Err != 0 {
+	if _, code := p.appendLeader(producers, p.role.Load().leaderEpoch, []record.Batch{raw}, out[:], &woken); code != 0 || out[0].Err != 0 {
 		n.t.Fatal(code, out[0].Err)
 	}
 	p.env.wake(&woken)

@@ -203,7 +203,7 @@ func (s *produceScratch) place(group []*Append) {
 		s.out = append(s.out, commitlog.Appended{})
 	}
 	part := group[0].partition
-	at, code := part.appendLeader(group[0].epoch, s.batches, s.out, &s.woken)
+	at, code := part.appendLeader(producers, group[0].epoch, s.batches, s.out, &s.woken)
 	for i, a := range group {
 		if code != kafka.ErrNone {
 			a.refuse(code)
