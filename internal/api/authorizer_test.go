@@ -53,19 +53,22 @@ func tables() []table {
 		none    = kafka.ErrNone
 		topic   = kafka.ErrTopicAuthorizationFailed
 		cluster = kafka.ErrClusterAuthorizationFailed
+		group   = kafka.ErrGroupAuthorizationFailed
 		tx      = kafka.ErrTransactionalIDAuthorizationFailed
 	)
 	return []table{
 		{"PLAINTEXT", api.NewBroker(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.Produce: {topic, tx}, kmsg.Fetch: {topic}, kmsg.ListOffsets: {topic}, kmsg.Metadata: {topic}, kmsg.ApiVersions: {none},
 			kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.InitProducerID: {cluster, tx}, kmsg.OffsetForLeaderEpoch: {topic},
-			kmsg.DescribeConfigs: {topic, cluster}, kmsg.CreatePartitions: {topic}, kmsg.DescribeCluster: {none}, kmsg.DescribeProducers: {topic},
-			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic},
+			kmsg.DescribeConfigs: {topic, cluster, group}, kmsg.CreatePartitions: {topic}, kmsg.DescribeCluster: {none}, kmsg.DescribeProducers: {topic},
+			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic}, kmsg.AlterConfigs: {topic, cluster, group},
+			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.ApiVersions: {none}, kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.CreatePartitions: {topic},
 			kmsg.AlterPartition: {cluster}, kmsg.DescribeCluster: {cluster}, kmsg.BrokerRegistration: {cluster}, kmsg.BrokerHeartbeat: {cluster},
 			kmsg.UnregisterBroker: {cluster}, kmsg.AllocateProducerIDs: {cluster}, kmsg.AssignReplicasToDirs: {cluster},
+			kmsg.DescribeConfigs: {topic, cluster, group}, kmsg.AlterConfigs: {topic, cluster, group}, kmsg.IncrementalAlterConfigs: {topic, cluster, group},
 		}},
 	}
 }

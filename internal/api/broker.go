@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"barnabas/internal/base/loglevel"
 	"barnabas/internal/config"
 	"barnabas/internal/controller"
 	"barnabas/internal/kafka"
@@ -32,6 +33,7 @@ type Options struct {
 	KRaftVersion func() int16
 	Authorizer   security.Authorizer
 	Controller   *controller.Controller
+	Loggers      *loglevel.Loggers
 	Errors       *metrics.Errors // counts the errors of answers; nil: they are not counted
 	Log          *slog.Logger
 
@@ -66,6 +68,9 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.InitProducerID:          (*Broker).initProducerID,
 		kmsg.OffsetForLeaderEpoch:    (*Broker).offsetForLeaderEpoch,
 		kmsg.DescribeConfigs:         (*Broker).describeConfigs,
+		kmsg.AlterConfigs:            (*Broker).legacyAlterConfigs,
+		kmsg.IncrementalAlterConfigs: (*Broker).incrementalAlterConfigs,
+		kmsg.ListConfigResources:     (*Broker).listConfigResources,
 		kmsg.CreatePartitions:        (*Broker).createPartitions,
 		kmsg.DescribeCluster:         (*Broker).describeCluster,
 		kmsg.DescribeProducers:       (*Broker).describeProducers,

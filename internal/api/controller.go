@@ -19,17 +19,20 @@ type Controller struct {
 
 func controllerFunctions() map[kmsg.Key]func(*Controller, *call) {
 	return map[kmsg.Key]func(*Controller, *call){
-		kmsg.ApiVersions:          (*Controller).apiVersions,
-		kmsg.CreateTopics:         (*Controller).createTopics,
-		kmsg.DeleteTopics:         (*Controller).deleteTopics,
-		kmsg.CreatePartitions:     (*Controller).createPartitions,
-		kmsg.AlterPartition:       (*Controller).alterPartition,
-		kmsg.DescribeCluster:      (*Controller).describeCluster,
-		kmsg.BrokerRegistration:   (*Controller).registerBroker,
-		kmsg.BrokerHeartbeat:      (*Controller).brokerHeartbeat,
-		kmsg.UnregisterBroker:     (*Controller).unregisterBroker,
-		kmsg.AllocateProducerIDs:  (*Controller).allocateProducerIDs,
-		kmsg.AssignReplicasToDirs: (*Controller).assignReplicasToDirs,
+		kmsg.ApiVersions:             (*Controller).apiVersions,
+		kmsg.CreateTopics:            (*Controller).createTopics,
+		kmsg.DeleteTopics:            (*Controller).deleteTopics,
+		kmsg.CreatePartitions:        (*Controller).createPartitions,
+		kmsg.DescribeConfigs:         (*Controller).describeConfigs,
+		kmsg.AlterConfigs:            (*Controller).legacyAlterConfigs,
+		kmsg.IncrementalAlterConfigs: (*Controller).incrementalAlterConfigs,
+		kmsg.AlterPartition:          (*Controller).alterPartition,
+		kmsg.DescribeCluster:         (*Controller).describeCluster,
+		kmsg.BrokerRegistration:      (*Controller).registerBroker,
+		kmsg.BrokerHeartbeat:         (*Controller).brokerHeartbeat,
+		kmsg.UnregisterBroker:        (*Controller).unregisterBroker,
+		kmsg.AllocateProducerIDs:     (*Controller).allocateProducerIDs,
+		kmsg.AssignReplicasToDirs:    (*Controller).assignReplicasToDirs,
 	}
 }
 

@@ -12,10 +12,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// describeConfigs serves DescribeConfigs v1-v4 for topics and for this broker: v3
-// types and documentation (there is none to give). Other kinds of resources are
-// refused by name.
-func (b *Broker) describeConfigs(c *call) {
+// describeConfigs serves DescribeConfigs v1-v4.
+//
+//	v3 types and documentation (KIP-569)
+//
+// Brokers and controllers describe alike: topics, groups and client-metrics
+// resources from the metadata, themselves, and their loggers.
+func (b *Broker) describeConfigs(c *call) { describeConfigs(&b.Options, c) }
+
+func (c *Controller) describeConfigs(call *call) { describeConfigs(&c.Options, call) }
+
+func describeConfigs(o *Options, c *call) {
 	req := c.Msg.(*kmsg.DescribeConfigsRequest)
 	resp := kmsg.NewPtrDescribeConfigsResponse()
 	answered := map[configResource]int{}
@@ -27,11 +34,11 @@ func (b *Broker) describeConfigs(c *call) {
 		}
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
-		entries, code, text := b.configEntries(c, r)
+		entries, code, text := o.configEntries(c, r)
 		out.ErrorCode, out.ErrorMessage = int16(code), &text // Apache's is never null
 		for j := range entries {
 			if len(r.ConfigNames) == 0 || slices.Contains(r.ConfigNames, entries[j].Name) {
-				out.Configs = append(out.Configs, b.configAnswer(&entries[j], r.ResourceType, req))
+				out.Configs = append(out.Configs, configAnswer(&entries[j], req))
 			}
 		}
 		resp.Resources = append(resp.Resources, out)
@@ -49,74 +56,80 @@ type configResource struct {
 	name string
 }
 
-func (b *Broker) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) ([]config.Entry, kafka.ErrorCode, string) {
+func (o *Options) configEntries(c *call, r *kmsg.DescribeConfigsRequestResource) ([]config.Entry, kafka.ErrorCode, string) {
+	if code, text := c.mayConfig(kmsg.ACLOperationDescribeConfigs, r.ResourceType, r.ResourceName); code != kafka.ErrNone {
+		return nil, code, text
+	}
 	switch r.ResourceType {
 	case kmsg.ConfigResourceTypeTopic:
-		return b.topicConfigEntries(c, r.ResourceName)
+		return o.topicConfigEntries(r.ResourceName)
 	case kmsg.ConfigResourceTypeBroker:
-		return b.brokerConfigEntries(c, r.ResourceName)
-	case kmsg.ConfigResourceTypeBrokerLogger, kmsg.ConfigResourceTypeClientMetrics, kmsg.ConfigResourceTypeGroupConfig:
-		return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Configurations of resource type %d are not supported by this release, only those of topics and brokers.", r.ResourceType)
+		return o.brokerConfigEntries(r.ResourceName)
+	case kmsg.ConfigResourceTypeBrokerLogger:
+		return o.loggerEntries(r.ResourceName)
+	case kmsg.ConfigResourceTypeClientMetrics:
+		if r.ResourceName == "" {
+			return nil, kafka.ErrInvalidRequest, "Client metrics subscription name must not be empty"
+		}
+		return o.Effective().ClientMetricsSources(o.configsOf(image.ClientMetricsResource, r.ResourceName)), kafka.ErrNone, ""
+	case kmsg.ConfigResourceTypeGroupConfig:
+		if r.ResourceName == "" {
+			return nil, kafka.ErrInvalidRequest, "Group name must not be empty"
+		}
+		return o.Effective().GroupSources(o.configsOf(image.GroupResource, r.ResourceName)), kafka.ErrNone, ""
 	}
 	return nil, kafka.ErrInvalidRequest, textInvalidRequest
 }
 
-func (b *Broker) topicConfigEntries(c *call, topic string) ([]config.Entry, kafka.ErrorCode, string) {
-	if !c.mayTopic(kmsg.ACLOperationDescribeConfigs, topic) {
-		return nil, kafka.ErrTopicAuthorizationFailed, textTopicRefused
+// configsOf is what is set on a resource.
+func (o *Options) configsOf(kind image.ResourceType, name string) map[string]string {
+	out := map[string]string{}
+	for k, v := range o.Image().Configs.Of(image.ConfigResource{Type: kind, Name: name}).All() {
+		out[k] = v
 	}
+	return out
+}
+
+func (o *Options) topicConfigEntries(topic string) ([]config.Entry, kafka.ErrorCode, string) {
 	if err := kafka.CheckTopicName(topic); err != nil {
 		return nil, kafka.ErrInvalidTopicException, err.Error()
 	}
-	img := b.Image()
-	if img.Topics.ByName(topic) == nil {
+	if o.Image().Topics.ByName(topic) == nil {
 		return nil, kafka.ErrUnknownTopicOrPartition, ""
 	}
-	overrides := map[string]string{}
-	for k, v := range img.Configs.Of(image.ConfigResource{Type: image.TopicResource, Name: topic}).All() {
-		overrides[k] = v
-	}
-	return b.Effective().DescribeTopic(overrides), kafka.ErrNone, ""
+	return o.Effective().DescribeTopic(o.configsOf(image.TopicResource, topic)), kafka.ErrNone, ""
 }
 
-func (b *Broker) brokerConfigEntries(c *call, name string) ([]config.Entry, kafka.ErrorCode, string) {
-	if !c.mayCluster(kmsg.ACLOperationDescribeConfigs) {
-		return nil, kafka.ErrClusterAuthorizationFailed, textClusterRefused
-	}
-	entries := b.Effective().DescribeBroker()
+func (o *Options) brokerConfigEntries(name string) ([]config.Entry, kafka.ErrorCode, string) {
 	if name == "" {
-		entries = slices.DeleteFunc(entries, func(e config.Entry) bool { return e.Source != config.SourceDynamicDefaultBroker })
-		return entries, kafka.ErrNone, ""
+		return o.Effective().DescribeClusterDefault(), kafka.ErrNone, ""
 	}
-	id, err := strconv.ParseInt(name, 10, 32)
-	if err != nil {
+	switch id, err := strconv.ParseInt(name, 10, 32); {
+	case err != nil:
 		return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Broker id must be an integer, but it is: %s", name)
+	case kafka.BrokerID(id) != o.NodeID:
+		return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Unexpected broker id, expected %d or empty string, but received %s", o.NodeID, name)
 	}
-	if kafka.BrokerID(id) != b.NodeID {
-		return nil, kafka.ErrInvalidRequest, fmt.Sprintf("Unexpected broker id, expected %d or empty string, but received %s", b.NodeID, name)
-	}
-	return entries, kafka.ErrNone, ""
+	return o.Effective().DescribeBroker(), kafka.ErrNone, ""
 }
 
-func (b *Broker) configAnswer(e *config.Entry, resource kmsg.ConfigResourceType, req *kmsg.DescribeConfigsRequest) kmsg.DescribeConfigsResponseResourceConfig {
+func configAnswer(e *config.Entry, req *kmsg.DescribeConfigsRequest) kmsg.DescribeConfigsResponseResourceConfig {
 	out := kmsg.NewDescribeConfigsResponseResourceConfig()
 	out.Name, out.Value, out.Source = e.Name, e.Value, kmsg.ConfigSource(e.Source)
-	out.ConfigType = kmsg.ConfigType(e.Type)
-	if k := config.BrokerKeys().Lookup(e.Name); k != nil && resource == kmsg.ConfigResourceTypeBroker {
-		out.ReadOnly, out.IsSensitive = k.Update == config.ReadOnly, k.Sensitive()
+	out.ConfigType, out.ReadOnly, out.IsSensitive = kmsg.ConfigType(e.Type), e.ReadOnly, e.Sensitive
+	if req.IncludeDocumentation && e.Doc != "" {
+		out.Documentation = &e.Doc
 	}
-	if out.IsSensitive {
-		out.Value = nil
+	if !req.IncludeSynonyms {
+		return out
 	}
-	if req.IncludeSynonyms {
-		for _, s := range e.Synonyms {
-			o := kmsg.NewDescribeConfigsResponseResourceConfigConfigSynonym()
-			o.Name, o.Value, o.Source = s.Name, &s.Value, kmsg.ConfigSource(s.Source)
-			if out.IsSensitive {
-				o.Value = nil
-			}
-			out.ConfigSynonyms = append(out.ConfigSynonyms, o)
+	for _, s := range e.Synonyms {
+		o := kmsg.NewDescribeConfigsResponseResourceConfigConfigSynonym()
+		o.Name, o.Source = s.Name, kmsg.ConfigSource(s.Source)
+		if !e.Sensitive {
+			o.Value = &s.Value
 		}
+		out.ConfigSynonyms = append(out.ConfigSynonyms, o)
 	}
 	return out
 }

@@ -21,6 +21,8 @@
 //	broker.go, controller.go   the handlers and their tables
 //	call.go                    what is known of one request
 //	errors.go                  error codes of answers, counted for the metrics
+//	configchanges.go           what a node checks of changes to configurations by itself
+//	brokerloggers.go           levels of this node's loggers
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name
 //

@@ -62,8 +62,17 @@ func (g target) fill(r kmsg.Request) {
 	case *kmsg.DescribeProducersRequest:
 		r.Topics = []kmsg.DescribeProducersRequestTopic{{Topic: g.topic, Partitions: []int32{0}}}
 	case *kmsg.DescribeConfigsRequest:
-		r.Resources = []kmsg.DescribeConfigsRequestResource{
-			{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: g.topic}, {ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1"}}
+		for _, o := range g.configured() {
+			r.Resources = append(r.Resources, kmsg.DescribeConfigsRequestResource{ResourceType: o.kind, ResourceName: o.name})
+		}
+	case *kmsg.AlterConfigsRequest:
+		for _, o := range g.configured() {
+			r.Resources = append(r.Resources, kmsg.AlterConfigsRequestResource{ResourceType: o.kind, ResourceName: o.name})
+		}
+	case *kmsg.IncrementalAlterConfigsRequest:
+		for _, o := range g.configured() {
+			r.Resources = append(r.Resources, kmsg.IncrementalAlterConfigsRequestResource{ResourceType: o.kind, ResourceName: o.name})
+		}
 	case *kmsg.ApiVersionsRequest:
 		r.ClientSoftwareName, r.ClientSoftwareVersion, r.NodeID = "test", "1", -1
 	case *kmsg.CreateTopicsRequest:
@@ -82,6 +91,18 @@ func (g target) fill(r kmsg.Request) {
 	case *kmsg.BrokerRegistrationRequest:
 		r.BrokerID, r.ClusterID = 1, g.cluster
 	}
+}
+
+// configResource names what has a configuration.
+type configResource struct {
+	kind kmsg.ConfigResourceType
+	name string
+}
+
+// configured is one of each kind.
+func (g target) configured() []configResource {
+	return []configResource{{kmsg.ConfigResourceTypeTopic, g.topic}, {kmsg.ConfigResourceTypeBroker, "1"}, {kmsg.ConfigResourceTypeBroker, ""},
+		{kmsg.ConfigResourceTypeBrokerLogger, "1"}, {kmsg.ConfigResourceTypeClientMetrics, "m"}, {kmsg.ConfigResourceTypeGroupConfig, "g"}}
 }
 
 func (g target) produce(version int16) []kmsg.Request {

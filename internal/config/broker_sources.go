@@ -34,8 +34,10 @@ func (b *Broker) DescribeBroker() []Entry {
 func (b *Broker) DescribeClusterDefault() []Entry {
 	out := make([]Entry, 0, len(b.layers.cluster))
 	for name, text := range b.layers.cluster {
-		k := lookupNode(name) // usable has left the unknown ones out
-		e := Entry{Name: name, Value: &text, Source: SourceDynamicDefaultBroker, Type: k.Type, Sensitive: k.Sensitive()}
+		e := Entry{Name: name, Value: &text, Source: SourceDynamicDefaultBroker, ReadOnly: true, Sensitive: true}
+		if k, _ := known(name); k != nil && !undeclared(k.Name) {
+			e.Type, e.ReadOnly, e.Sensitive, e.Doc = k.Type, k.Name != name, k.Sensitive(), k.Doc()
+		}
 		e.Synonyms = []Synonym{{name, text, SourceDynamicDefaultBroker}}
 		out = append(out, e.masked())
 	}
@@ -45,7 +47,7 @@ func (b *Broker) DescribeClusterDefault() []Entry {
 
 // entry describes a key of the node; names are the settings that count for it.
 func (b *Broker) entry(name string, k *Key, names []string) Entry {
-	e := Entry{Name: name, Value: formatValue(b.values[name]), Source: SourceDefault, Type: k.Type, ReadOnly: k.Update == ReadOnly, Sensitive: k.Sensitive()}
+	e := Entry{Name: name, Value: formatValue(b.values[name]), Source: SourceDefault, Type: k.Type, ReadOnly: k.Update == ReadOnly, Sensitive: k.Sensitive(), Doc: k.Doc()}
 	e.Synonyms = b.synonyms(names...)
 	if len(e.Synonyms) > 0 {
 		e.Source = e.Synonyms[0].Source
@@ -59,7 +61,7 @@ func (b *Broker) extra(name string) Entry {
 	text, _, _ := b.layers.lookup(name)
 	k, _ := known(name)
 	switch {
-	case k == nil:
+	case k == nil || undeclared(k.Name):
 		e := Entry{Name: name, ReadOnly: true, Sensitive: true, Synonyms: b.synonyms(name)}
 		e.Source = e.Synonyms[0].Source
 		return e.masked()

@@ -42,6 +42,12 @@ func buildFrom(l layers) (*Broker, error) {
 	return b, nil
 }
 
+// brokenRule is an error about a rule of the node's whole configuration. On a running
+// node Apache tells of it with Scala's words before it.
+type brokenRule struct{ error }
+
+func (r brokenRule) Unwrap() error { return r.error }
+
 func (v values) text(key string) string {
 	s, _ := v[key].(string)
 	return s
@@ -78,7 +84,7 @@ func (b *Broker) buildNode(v values, static settings) error {
 	}
 	if slices.Contains(n.CordonedLogDirs, "*") {
 		if len(n.CordonedLogDirs) > 1 {
-			return static.at("cordoned.log.dirs", errors.New("When cordoned.log.dirs is set to *, it must not contain other values"))
+			return static.at("cordoned.log.dirs", brokenRule{errors.New("When cordoned.log.dirs is set to *, it must not contain other values")})
 		}
 		return nil
 	}
@@ -89,7 +95,7 @@ func (b *Broker) buildNode(v values, static settings) error {
 		}
 	}
 	if len(missing) > 0 {
-		return static.at("cordoned.log.dirs", fmt.Errorf("All entries in cordoned.log.dirs must be present in log.dirs or log.dir. Missing entries : %s", strings.Join(missing, ", ")))
+		return static.at("cordoned.log.dirs", brokenRule{fmt.Errorf("All entries in cordoned.log.dirs must be present in log.dirs or log.dir. Missing entries : %s", strings.Join(missing, ", "))})
 	}
 	return nil
 }

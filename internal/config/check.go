@@ -219,14 +219,14 @@ type resetRule struct{}
 
 func offsetReset() Check { return resetRule{} }
 
-var isoDuration = regexp.MustCompile(`^(?i)by_duration:P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?$`)
+var isoDuration = regexp.MustCompile(`^by_duration:(?i)P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{0,9})?S)?)?$`)
 
 func (resetRule) test(name string, v any) error {
 	s, ok := v.(string)
-	if !ok || s == "latest" || s == "earliest" || isoDuration.MatchString(s) && !strings.HasSuffix(s, "P") && !strings.HasSuffix(s, "T") {
+	if !ok || s == "latest" || s == "earliest" || isoDuration.MatchString(s) && !strings.HasSuffix(strings.ToUpper(s), "P") && !strings.HasSuffix(strings.ToUpper(s), "T") {
 		return nil
 	}
-	return invalid(name, v, "must be latest, earliest or by_duration:<ISO 8601 duration>")
+	return invalid(name, v, fmt.Sprintf("Invalid value `%s` for configuration %s. The value must be either 'earliest', 'latest' or of the format 'by_duration:<PnDTnHnMn.nS>'.", s, name))
 }
 
 func (resetRule) String() string { return "[latest, earliest, by_duration:PnDTnHnMn.nS]" }

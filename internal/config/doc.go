@@ -6,7 +6,8 @@
 //	t, err := b.Topic(overrides)                 // one topic, typed
 //	entries := b.TopicSources(overrides)         // the same with sources, for CreateTopics
 //	entries := b.DescribeTopic(overrides)        // for DescribeConfigs, as DescribeBroker
-//	err := b.ValidateTopic(wanted, existing)     // what a client asks to set
+//	err := b.ValidateTopic(wanted, existing)     // what a client asks to set, as
+//	err := b.ValidateDynamic(level, wanted)      // ValidateGroup, ValidateClientMetrics
 //
 // It does not know what a value is for, nor does it watch files. A Broker is
 // immutable and may be shared; With makes a new one. The package starts no
@@ -43,6 +44,9 @@
 //	check.go value.go           rules for values; text to value and back, as Java does
 //	source.go provider.go       settings with their origin; config providers
 //	load.go layers.go           the sources put together; the dynamic layer
+//	dynamic.go                  what a running node may be given
+//	group.go client_metrics.go  groups and client-metrics resources: sources, validation
+//	docs.go docs/               what each key is for, in words
 //	effect.go                   settings that have no effect
 //	broker.go fill.go           the typed node; tags to fields
 //	build.go network.go listener.go numbers.go

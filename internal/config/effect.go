@@ -33,3 +33,24 @@ func TopicWithoutEffect(overrides map[string]string) []Warning {
 	}
 	return out
 }
+
+// WithoutEffect names what is set on a running node and has no effect in this
+// release.
+func (d Dynamic) WithoutEffect() []Warning {
+	var out []Warning
+	for _, layer := range []map[string]string{d.Broker, d.Default} {
+		for _, name := range slices.Sorted(maps.Keys(layer)) {
+			k, nested := known(name)
+			switch {
+			case nested:
+			case k == nil || undeclared(k.Name):
+				out = append(out, Warning{Key: name, Text: "is not a known key and has no effect"})
+			default:
+				if why := k.withoutEffect(layer[name]); why != "" {
+					out = append(out, Warning{Key: name, Text: why})
+				}
+			}
+		}
+	}
+	return out
+}

@@ -71,7 +71,7 @@ func groupKeys() []Key {
 		{"streams.assignor.offload.enable", Boolean, "true", nil, from("group.streams.assignor.offload.enable"), Medium, needsStreamsGroups, internal},
 		{"streams.task.offset.interval.ms", Int, "60000", atLeast(1), from("group.streams.task.offset.interval.ms"), Medium, needsStreamsGroups, internal},
 		{"streams.num.warmup.replicas", Int, "2", atLeast(0), from("group.streams.num.warmup.replicas"), Medium, needsStreamsGroups, internal},
-		{"streams.rack.aware.assignment.tags", List, "", nil, from("group.streams.rack.aware.assignment.tags"), Low, needsStreamsGroups, public},
+		{"streams.rack.aware.assignment.tags", List, "", anyList(), from("group.streams.rack.aware.assignment.tags"), Low, needsStreamsGroups, public},
 		{"streams.acceptable.recovery.lag", Long, "10000", atLeast(0), from("group.streams.acceptable.recovery.lag"), Medium, needsStreamsGroups, internal},
 		{"streams.assignor.name", String, null, nil, from("group.streams.assignors"), Medium, needsStreamsGroups, public},
 		{"errors.deadletterqueue.topic.name", String, "", nil, nil, Medium, needsShareGroups, public},

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"sort"
 )
 
 // Dynamic is the part of the metadata log's configuration that concerns a node:
@@ -77,8 +76,8 @@ func (l *layers) value(k *Key) (any, error) {
 
 // With returns b with the dynamic configuration of the metadata log applied.
 // A value that breaks a rule is left out and named in problems; if the whole
-// breaks a rule, b itself is returned. Keys that are unknown or cannot change on
-// a running node are left out without a word, as Apache does.
+// breaks a rule, b itself is returned. Keys that cannot change on a running node
+// are left out without a word, as Apache does.
 func (b *Broker) With(d Dynamic) (with *Broker, problems []error) {
 	l := layers{static: b.layers.static}
 	l.broker, problems = usable("broker", d.Broker, problems)
@@ -89,27 +88,4 @@ func (b *Broker) With(d Dynamic) (with *Broker, problems []error) {
 	}
 	with.Node.FromDefaults = b.Node.FromDefaults
 	return with, problems
-}
-
-// usable returns the settings that a running node takes. Listeners are bound
-// once, so that they are not among them.
-func usable(where string, set map[string]string, problems []error) (map[string]string, []error) {
-	out := make(map[string]string, len(set))
-	names := make([]string, 0, len(set))
-	for name := range set {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		k := lookupNode(name)
-		if k == nil || k.Update == ReadOnly || name == "listeners" || name == "listener.security.protocol.map" {
-			continue
-		}
-		if _, err := k.parse(set[name]); err != nil {
-			problems = append(problems, fmt.Errorf("dynamic configuration of %s: %w", where, err))
-			continue
-		}
-		out[name] = set[name]
-	}
-	return out, problems
 }

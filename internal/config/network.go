@@ -31,7 +31,7 @@ func (b *Broker) buildNetwork(v values, static settings) error {
 		return static.at("advertised.listeners", err)
 	}
 	if err := b.checkRoles(); err != nil {
-		return err
+		return brokenRule{err}
 	}
 	return b.buildInterBroker(v, static, protocols)
 }
@@ -78,7 +78,7 @@ func (b *Broker) buildListeners(v values, static settings, protocols map[string]
 	for i := range listeners {
 		l := &listeners[i]
 		l.Controller = slices.Contains(n.ControllerListenerNames, l.Name)
-		if err := l.readLimits(static); err != nil {
+		if err := l.readLimits(&b.layers); err != nil {
 			return err
 		}
 	}
@@ -87,19 +87,19 @@ func (b *Broker) buildListeners(v values, static settings, protocols map[string]
 }
 
 // readLimits reads the keys with the prefix listener.name.<name>.
-func (l *Listener) readLimits(static settings) error {
+func (l *Listener) readLimits(set *layers) error {
 	for key, dst := range map[string]*int{
 		"max.connections":              &l.MaxConnections,
 		"max.connection.creation.rate": &l.MaxConnectionCreationRate,
 	} {
 		full := listenerPrefix + strings.ToLower(l.Name) + "." + key
-		set, ok := static[full]
+		text, _, ok := set.lookup(full)
 		if !ok {
 			continue
 		}
-		value, err := lookupNode(key).parse(set.value)
+		value, err := lookupNode(key).parse(text)
 		if err != nil {
-			return static.at(full, err)
+			return set.static.at(full, err)
 		}
 		*dst = int(value.(int64))
 	}

@@ -11,7 +11,7 @@ func (b *Broker) checkNumbers(v values, static settings) []error {
 	var errs []error
 	must := func(key string, holds bool, format string, args ...any) {
 		if !holds {
-			errs = append(errs, static.at(key, fmt.Errorf(format, args...)))
+			errs = append(errs, static.at(key, brokenRule{fmt.Errorf(format, args...)}))
 		}
 	}
 	n := &b.Network
@@ -31,5 +31,13 @@ func (b *Broker) checkNumbers(v values, static settings) []error {
 	must("offsets.topic.compression.codec", codec >= 0 && codec <= 4, "Unknown compression type id: %d", codec)
 	must("replica.fetch.wait.max.ms", v.int("replica.fetch.wait.max.ms") <= v.int("replica.lag.time.max.ms"),
 		"replica.fetch.wait.max.ms should always be less than or equal to replica.lag.time.max.ms to prevent frequent changes in ISR")
+	threads, buffer := v.int("log.cleaner.threads"), v.int("log.cleaner.dedupe.buffer.size")
+	must("log.cleaner.dedupe.buffer.size", threads < 1 || buffer/threads > 1<<20, "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.")
+	for _, kind := range []string{"consumer", "share", "streams"} {
+		interval, most := "group."+kind+".assignment.interval.ms", "group."+kind+".max.assignment.interval.ms"
+		if v.int(interval) > v.int(most) {
+			errs = append(errs, static.at(interval, fmt.Errorf("%s must be less than or equal to %s", interval, most)))
+		}
+	}
 	return errs
 }

@@ -62,3 +62,6 @@ func lookupNode(name string) *Key {
 	}
 	return otherSet().Lookup(name)
 }
+
+// NoKeys is the empty set.
+func NoKeys() *Set { return &Set{} }

@@ -76,7 +76,6 @@ var ours = map[string]string{
 	// Rules of parts that are not served come with those parts.
 	"group.coordinator.rebalance.protocols=consumer":                                            "ok",
 	"early.start.listeners=FOO":                                                                 "ok",
-	"log.cleaner.dedupe.buffer.size=1000":                                                       "ok",
 	"group.consumer.heartbeat.interval.ms=100000":                                               "ok",
 	"group.consumer.session.timeout.ms=1000":                                                    "ok",
 	"group.consumer.max.heartbeat.interval.ms=1":                                                "ok",

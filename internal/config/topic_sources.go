@@ -15,6 +15,9 @@ const (
 	SourceDynamicDefaultBroker Source = 3
 	SourceStaticBroker         Source = 4
 	SourceDefault              Source = 5
+	SourceLogger               Source = 6
+	SourceClientMetrics        Source = 7
+	SourceGroup                Source = 8
 )
 
 // Entry is one resolved key as CreateTopics and DescribeConfigs answer it.
@@ -24,6 +27,7 @@ type Entry struct {
 	Source   Source
 	Type     Type
 	Synonyms []Synonym // strongest first
+	Doc      string    // what the key is for
 
 	ReadOnly  bool // cannot change on a running node
 	Sensitive bool // a secret: Value is nil, the synonyms have none
@@ -73,24 +77,37 @@ func (b *Broker) linkedText(k *Key) (*string, Source) {
 }
 
 // DescribeTopic is a topic's configuration as DescribeConfigs answers it (class
-// ConfigHelper): parsed values, with the candidates. Only the first link of a
-// key counts as its synonym.
+// ConfigHelper): parsed values, with the candidates.
 func (b *Broker) DescribeTopic(overrides map[string]string) []Entry {
-	v, _ := b.topicValues(overrides) // what breaks a rule is shown as what holds instead
-	keys := topicSet().keys
-	out := make([]Entry, 0, len(keys))
-	for i := range keys {
-		k := &keys[i]
-		_, set := overrides[k.Name]
-		if k.Internal && !set {
+	return b.describeLinked(topicSet(), overrides, SourceDynamicTopic)
+}
+
+// describeLinked describes a resource with the keys of set. Only the first link of
+// a key counts as its synonym. A group's key without a link has its default as
+// one, those of other resources have none.
+func (b *Broker) describeLinked(set *Set, overrides map[string]string, own Source) []Entry {
+	out := make([]Entry, 0, len(set.keys))
+	for i := range set.keys {
+		k := &set.keys[i]
+		text, isSet := overrides[k.Name]
+		if k.Internal && !isSet {
 			continue
 		}
-		e := Entry{Name: k.Name, Value: formatValue(v[k.Name]), Source: SourceDefault, Type: k.Type}
-		if set && e.Value != nil {
-			e.Synonyms = append(e.Synonyms, Synonym{k.Name, *e.Value, SourceDynamicTopic})
+		v := b.linked(k)
+		if isSet {
+			if parsed, err := k.parse(text); err == nil { // what breaks a rule is shown as what holds instead
+				v = parsed
+			}
 		}
-		if len(k.Links) > 0 {
+		e := Entry{Name: k.Name, Value: formatValue(v), Source: SourceDefault, Type: k.Type, Doc: k.Doc()}
+		if isSet && e.Value != nil {
+			e.Synonyms = append(e.Synonyms, Synonym{k.Name, *e.Value, own})
+		}
+		switch {
+		case len(k.Links) > 0:
 			e.Synonyms = append(e.Synonyms, b.synonyms(k.Links[0].Name)...)
+		case own == SourceGroup && k.HasDefault():
+			e.Synonyms = append(e.Synonyms, Synonym{k.Name, k.Default, SourceDefault})
 		}
 		if len(e.Synonyms) > 0 {
 			e.Source = e.Synonyms[0].Source

@@ -49,6 +49,7 @@
 //	periodic.go       sessions, idle records, elections by the clock
 //	refusal.go        error codes with Apache's texts
 //	config.go         what topics' configuration means here
+//	configs_alter.go  changes of configurations; configs_check.go: which are allowed
 //	broker_*.go       registration, heartbeat, unregistration
 //	partitions.go     changes of partitions when a broker comes or goes
 //	topics_*.go       create, delete, more partitions; assignments.go: replicas of new ones

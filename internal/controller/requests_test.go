@@ -48,6 +48,8 @@ func (d *dialogue) request(c script.Command) *string {
 		d.alterPartition(c, say)
 	case "assign":
 		d.assign(c, say)
+	case "alter-configs":
+		d.alterConfigs(c, say)
 	case "producer-ids":
 		r := kmsg.NewAllocateProducerIDsRequest()
 		r.BrokerID = number(c, 0)
@@ -304,5 +306,33 @@ func (d *dialogue) assign(c script.Command, say sayer) {
 			}
 		}
 		say("%s", text)
+	})
+}
+
+// alterConfigs reads lines "topic:t +key=value -key ~list=item !list=item", each a
+// resource; the arguments "replace", "validate" and "broker" say how they are meant.
+func (d *dialogue) alterConfigs(c script.Command, say func(string, ...any)) {
+	kinds := map[string]kmsg.ConfigResourceType{"topic": 2, "broker": 4, "logger": 8, "client-metrics": 16, "group": 32}
+	var changes []ConfigChange
+	for line := range strings.Lines(c.Input) {
+		words := strings.Fields(line)
+		kind, name, _ := strings.Cut(words[0], ":")
+		change := ConfigChange{Type: kinds[kind], Name: name, Replace: c.Has("replace")}
+		for _, w := range words[1:] {
+			key, value, set := strings.Cut(w[1:], "=")
+			op := ConfigOp{Name: key, Op: kmsg.IncrementalAlterConfigOp(strings.IndexByte("+-~!?", w[0]))}
+			if set {
+				op.Value = &value
+			}
+			change.Ops = append(change.Ops, op)
+		}
+		changes = append(changes, change)
+	}
+	d.c.AlterConfigs(d.ctx(), changes, AlterConfigsOptions{ValidateOnly: c.Has("validate"), FromBroker: c.Has("broker")}, func(answers []ConfigAnswer) {
+		var out []string
+		for i, a := range answers {
+			out = append(out, fmt.Sprintf("%d:%s %s%s", changes[i].Type, changes[i].Name, code(int16(a.Code)), message(a.Text)))
+		}
+		say("%s", strings.Join(out, "\n"))
 	})
 }

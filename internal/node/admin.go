@@ -16,9 +16,6 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 	if c.Address == "" {
 		return nil
 	}
-	if level == nil {
-		level = new(slog.LevelVar) // nobody looks at it
-	}
 	registry, err := metrics.NewRegistry(n.metricSources()...)
 	if err != nil {
 		return err

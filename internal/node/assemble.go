@@ -116,7 +116,7 @@ func (n *Node) listen() error {
 	o := api.Options{
 		NodeID: c.Node.ID, ClusterID: n.dirs.clusterID, Config: c, Effective: n.effective.Load, Image: n.Image,
 		KRaftVersion: n.kraftVersion, Authorizer: n.authorizer, Controller: n.controller, Log: n.log.With("part", "api"),
-		Replicas: n.replicas, ProducerIDs: n.producerIDs, Errors: n.meters.errors,
+		Replicas: n.replicas, ProducerIDs: n.producerIDs, Errors: n.meters.errors, Loggers: n.loggers,
 		Ports: func(name string) int { return int(n.server.Addr(name).Port()) },
 	}
 	clients, controllers := api.NewBroker(o), api.NewController(o)

@@ -13,6 +13,7 @@ import (
 
 	"barnabas/internal/admin"
 	"barnabas/internal/base/clock"
+	"barnabas/internal/base/loglevel"
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/base/wheel"
 	"barnabas/internal/config"
@@ -35,7 +36,8 @@ type Options struct {
 	// AutoFormat allows a node whose directories were never formatted to do so.
 	AutoFormat bool
 	Log        *slog.Logger
-	// Level is the level of Log's handler, which the admin listener can change.
+	// Level is the level of lines that no logger has its own for; the admin listener
+	// and the root logger of broker-loggers change it. Nil: INFO.
 	Level *slog.LevelVar
 	// Authorizer says what clients may do; nil allows everything.
 	Authorizer security.Authorizer
@@ -51,6 +53,7 @@ type Node struct {
 	config      *config.Broker
 	authorizer  security.Authorizer
 	log         *slog.Logger
+	loggers     *loglevel.Loggers
 	incarnation kafka.UUID
 
 	dirs        *directories
@@ -70,7 +73,8 @@ type Node struct {
 	image     atomic.Pointer[image.Image]   // as requests see it
 	effective atomic.Pointer[config.Broker] // config with what the metadata log says
 	member    atomic.Pointer[membership.Member]
-	dynamic   config.Dynamic // owned by the publishing goroutine
+	dynamic   config.Dynamic  // owned by the publishing goroutine
+	told      map[string]bool // keys without effect that were named; owned by the publishing goroutine
 
 	serving   chan struct{} // closed when clients are let in
 	failed    chan struct{} // closed by fatal
@@ -86,8 +90,13 @@ type Node struct {
 // Start starts a node. It returns when everything is under way; Serving says when
 // clients are let in.
 func Start(o Options) (*Node, error) {
+	if o.Level == nil {
+		o.Level = new(slog.LevelVar)
+	}
+	loggers := loglevel.New(o.Level)
 	n := &Node{
-		config: o.Config, authorizer: o.Authorizer, log: o.Log, meters: newMeters(),
+		config: o.Config, authorizer: o.Authorizer, log: slog.New(loggers.Handler(o.Log.Handler())), loggers: loggers, meters: newMeters(),
+		told:    map[string]bool{},
 		serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
 	}
 	if n.authorizer == nil {
@@ -102,7 +111,7 @@ func Start(o Options) (*Node, error) {
 	if o.NewFS == nil {
 		o.NewFS = ownFS
 	}
-	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.NewFS, o.Log); err != nil {
+	if n.dirs, err = openDirectories(o.Config, o.AutoFormat, o.NewFS, n.log); err != nil {
 		return nil, err
 	}
 	if err := n.listenAdmin(o.Level); err != nil {

@@ -35,9 +35,25 @@ func (n *Node) publishConfig(d *image.Delta) {
 	for _, p := range problems {
 		n.log.Error("dynamic configuration ignored", "error", p)
 	}
+	n.tellOfNoEffect(next)
 	n.effective.Store(c)
 	n.server.SetLimits(limits(c))
 	n.replicas.SetConfig(c)
+	if m := n.member.Load(); m != nil {
+		_, cordoned := n.brokerDirectories()
+		m.Cordon(cordoned)
+	}
+}
+
+// tellOfNoEffect logs, once per key, that something is set on which this release
+// does not act.
+func (n *Node) tellOfNoEffect(d config.Dynamic) {
+	for _, w := range d.WithoutEffect() {
+		if !n.told[w.Key] {
+			n.told[w.Key] = true
+			n.log.Warn("a setting of the running node has no effect in this release", "key", w.Key, "reason", w.Text)
+		}
+	}
 }
 
 func dynamicConfig(img *image.Image, id kafka.BrokerID) config.Dynamic {
@@ -57,6 +73,10 @@ func limits(c *config.Broker) server.Limits {
 	l := server.Limits{
 		MaxConnections: c.Network.MaxConnections, MaxConnectionsPerIP: c.Network.MaxConnectionsPerIP,
 		CreationRate: c.Network.MaxConnectionCreationRate, PerIP: map[netip.Addr]int{},
+		Listeners: map[string]server.ListenerLimits{},
+	}
+	for _, own := range c.Network.Listeners {
+		l.Listeners[own.Name] = server.ListenerLimits{MaxConnections: limit(own.MaxConnections), CreationRate: limit(own.MaxConnectionCreationRate)}
 	}
 	for host, most := range c.Network.MaxConnectionsPerIPOverrides {
 		for _, ip := range addresses(host) {

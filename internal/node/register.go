@@ -78,12 +78,13 @@ func brokerFeatures() []kmsg.BrokerRegistrationRequestFeature {
 	return out
 }
 
-// brokerDirectories are the ids of log.dirs, and of those that are cordoned.
+// brokerDirectories are the ids of log.dirs, and of those that are cordoned now.
 func (n *Node) brokerDirectories() (all, cordoned []kafka.UUID) {
+	now := n.effective.Load().Node.CordonedLogDirs
 	for _, path := range n.config.Node.LogDirs {
 		id := n.dirs.find(path).meta.DirectoryID
 		all = append(all, id)
-		if c := n.config.Node.CordonedLogDirs; slices.Contains(c, path) || slices.Contains(c, "*") {
+		if slices.Contains(now, path) || slices.Contains(now, "*") {
 			cordoned = append(cordoned, id)
 		}
 	}

@@ -61,6 +61,15 @@ type Limits struct {
 	MaxConnectionsPerIP int                // max.connections.per.ip
 	PerIP               map[netip.Addr]int // max.connections.per.ip.overrides
 	CreationRate        int                // max.connection.creation.rate, per second
+	// Listeners are limits of single listeners, by name; they go before those that
+	// the listener was made with.
+	Listeners map[string]ListenerLimits
+}
+
+// ListenerLimits are the limits of one listener; zero is no limit.
+type ListenerLimits struct {
+	MaxConnections int // listener.name.<name>.max.connections
+	CreationRate   int // listener.name.<name>.max.connection.creation.rate, per second
 }
 
 // NoLimits are Kafka's defaults.

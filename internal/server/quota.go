@@ -77,8 +77,17 @@ func (q *quota) setLimits(l Limits) {
 func (q *quota) full(l *listener) (own, all bool, freed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	own = l.options.MaxConnections > 0 && l.connections > l.options.MaxConnections
+	most := q.ofLocked(l).MaxConnections
+	own = most > 0 && l.connections > most
 	return own, q.total > min(q.limits.MaxConnections, q.sockets), q.freed
+}
+
+// ofLocked are the limits of one listener.
+func (q *quota) ofLocked(l *listener) ListenerLimits {
+	if own, ok := q.limits.Listeners[l.options.Name]; ok {
+		return own
+	}
+	return ListenerLimits{l.options.MaxConnections, l.options.CreationRate}
 }
 
 // outOfSockets says whether it is the process's limit that stands in the way.
@@ -93,7 +102,7 @@ func (q *quota) outOfSockets() bool {
 func (q *quota) delay(l *listener, at time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return max(q.rate.next(q.limits.CreationRate, at), l.rate.next(l.options.CreationRate, at))
+	return max(q.rate.next(q.limits.CreationRate, at), l.rate.next(q.ofLocked(l).CreationRate, at))
 }
 
 // pace spaces events evenly, after a burst of one second's worth.
