@@ -22,6 +22,9 @@ const (
 // bound once.
 var onlyAtStart = map[string]bool{"listeners": true, "listener.security.protocol.map": true}
 
+// OnlyAtStart says that a running node does not take the key, though Apache's does.
+func (k *Key) OnlyAtStart() bool { return onlyAtStart[k.Name] }
+
 // perListener are the keys that a running node takes with the prefix of a
 // listener alone (class DynamicSecurityConfigs).
 func perListener(name string) bool {

@@ -216,3 +216,20 @@ func TestDurationsSaturate(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryKeySaysWhatItIsFor(t *testing.T) {
+	used := map[string]bool{}
+	for _, set := range []*Set{BrokerKeys(), OtherKeys(), TopicKeys(), GroupKeys(), ClientMetricsKeys()} {
+		for _, k := range set.Keys() {
+			used[k.Name] = true
+			if text := k.Doc(); len(text) < 15 || len(text) > 400 || !strings.HasSuffix(text, ".") {
+				t.Errorf("%s: %q", k.Name, text)
+			}
+		}
+	}
+	for name := range docs() {
+		if !used[name] {
+			t.Errorf("docs/keys.txt tells of %s, which is no key", name)
+		}
+	}
+}
