@@ -159,7 +159,7 @@ func clientBudget(c *config.Broker) int64 {
 
 // pool makes a budget that the metrics know.
 func (n *Node) pool(name string, size int64) *budget.Budget {
-	b := budget.New(size)
+	b := server.NewBudget(size)
 	n.meters.pools = append(n.meters.pools, pool{name, b})
 	return b
 }

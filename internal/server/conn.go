@@ -33,7 +33,12 @@ type Conn struct {
 	done      chan struct{} // closed by close
 
 	lastActive atomic.Int64 // Unix nanoseconds of the last byte in or out
+	moved      atomic.Int64 // bytes in and out
 	memory     atomic.Int32 // a memoryState
+
+	// owned by the janitor
+	seen int64     // moved, when it last looked
+	slow time.Time // since when the client has kept memory and moved little
 
 	// owned by the goroutine
 	in            inbound
@@ -52,6 +57,7 @@ type Conn struct {
 	unanswered int       // of them
 	unordered  int       // of them
 	queued     int64     // bytes of answers not yet written
+	owed       int64     // of them, charged to the account since the socket is full
 	pause      time.Time // read nothing before that
 	reason     error     // why it ends, if that is worth a line
 	corked     bool      // answers of the present drain wait for its end
@@ -166,6 +172,7 @@ func newConn(s *Server, l *listener, t transport, clientIP netip.Addr) *Conn {
 	if !c.authenticated {
 		c.principal = ""
 	}
+	c.slow = s.options.Now()
 	c.in.conn = c
 	c.in.drain = firstRead
 	c.lastActive.Store(s.options.Now().UnixNano())
@@ -294,7 +301,7 @@ func (c *Conn) fill() error {
 	for {
 		n, err := c.transport.read(&c.in)
 		if err == errNoMemory {
-			if !c.in.makeRoom(c.takeWaiting) {
+			if !c.in.makeRoom(c.takeWaiting, scarce) {
 				return net.ErrClosed
 			}
 			continue
@@ -304,6 +311,7 @@ func (c *Conn) fill() error {
 		}
 		c.drain++
 		c.in.filled(n, c.server.options.Now())
+		c.moved.Add(int64(n))
 		c.listener.stats.BytesIn.Add(int64(n))
 		c.lastActive.Store(c.in.arrived.UnixNano())
 		return nil
@@ -392,8 +400,10 @@ func (c *Conn) finish() {
 	if abandoned {
 		c.stalled, c.writing = false, false
 	}
-	reason := c.reason
+	reason, owed := c.reason, c.owed
+	c.owed = 0
 	c.mu.Unlock()
+	c.account.Return(owed)
 	if abandoned {
 		c.out.drop()
 	}

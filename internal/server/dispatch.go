@@ -74,14 +74,14 @@ func (c *Conn) nextRun() ([]*Request, error) {
 // unstash brings requests that were kept aside back into a buffer.
 func (c *Conn) unstash() error {
 	size := c.in.frameSize()
-	if c.in.buffer != nil || size == 0 || size > len(c.in.stash) || c.in.makeRoom(c.account.TryTake) {
+	if c.in.buffer != nil || size == 0 || size > len(c.in.stash) || c.in.makeRoom(c.account.TryTake, plenty) {
 		return nil
 	}
 	if !c.park() {
 		return net.ErrClosed
 	}
 	defer c.unpark()
-	if !c.in.makeRoom(c.takeWaiting) {
+	if !c.in.makeRoom(c.takeWaiting, scarce) {
 		return net.ErrClosed
 	}
 	return nil

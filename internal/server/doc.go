@@ -37,6 +37,12 @@
 // as it has that privilege, it is closed. A request that would take more than the
 // budget and many times its own size is refused.
 //
+// An eighth of the budget is a reserve for connections that hold little: while memory
+// is short, small requests are served and large ones wait in line. Answers that a full
+// socket keeps back are charged, too. While anybody waits, a connection that has kept
+// memory for StallTimeout and moved less than leastRate is closed: half a request, a
+// request byte by byte, answers that nobody reads.
+//
 // The bytes of a Produce request live in a pooled buffer that is given back at
 // Ordered or Reply, whichever comes first: its Msg must not be touched after
 // that. Other requests own their memory.

@@ -12,6 +12,10 @@ import (
 // firstRead is the size of the buffer of a connection that was idle.
 const firstRead = 64 << 10
 
+// shortRead is its size where memory is short, the smallest that the pool has (and its slack): most
+// requests fit, and it is within the share that need not wait behind large ones.
+const shortRead = 4 << 10
+
 // inbound is the read side of a connection: the buffer that is being filled and
 // the bytes in it that are not yet a request.
 type inbound struct {
@@ -82,7 +86,7 @@ func (in *inbound) filled(n int, at time.Time) {
 
 // lend implements lender.
 func (in *inbound) lend() []byte {
-	if !in.makeRoom(in.conn.account.TryTake) {
+	if !in.makeRoom(in.conn.account.TryTake, plenty) && !in.makeRoom(in.conn.account.TryTake, scarce) {
 		return nil
 	}
 	b := in.buffer.Bytes()
@@ -94,12 +98,23 @@ func (in *inbound) lend() []byte {
 	return b[in.w:end]
 }
 
+// supply says how much a connection without a buffer asks for.
+type supply int8
+
+const (
+	plenty supply = iota
+	scarce        // little, for memory is short
+)
+
 // makeRoom sees to it that there is room to read, with memory from take; it
 // returns false if there is none. A frame gets a buffer twice as large, or as
 // large as the last large frame, when it has filled the one it has.
-func (in *inbound) makeRoom(take func(n int64) bool) bool {
+func (in *inbound) makeRoom(take func(n int64) bool, s supply) bool {
 	size, pending := in.frameSize(), in.pending()
 	want, roomy := in.drain, false
+	if s == scarce && in.buffer == nil {
+		want = shortRead
+	}
 	if b := in.buffer; b != nil {
 		have := len(b.Bytes())
 		if b.Unique() && in.r > 0 && (len(pending) == 0 || in.r+size > have || have-in.w < have/4) {

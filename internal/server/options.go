@@ -127,6 +127,15 @@ const (
 	defaultBudget       = 256 << 20
 )
 
+// NewBudget is a budget of a listener's requests: small ones have a reserve of an
+// eighth of it, so that they are served while large ones wait for memory.
+func NewBudget(size int64) *budget.Budget { return budget.NewReserved(size, size/8, smallShare) }
+
+// smallShare is what a connection may hold to be served from the reserve: a short
+// read, and what decoding and answering a small request take. The second buffer of a
+// larger frame is beyond it.
+const smallShare = 16 << 10
+
 // DefaultBudget is the size of the request memory where queued.max.request.bytes
 // is -1: a quarter of the process's memory limit, else 256 MiB.
 func DefaultBudget() int64 {
@@ -161,7 +170,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Limits = &l
 	}
 	if o.Budget == nil {
-		o.Budget = budget.New(DefaultBudget())
+		o.Budget = NewBudget(DefaultBudget())
 	}
 	if o.Pool == nil {
 		o.Pool = &bufpool.Pool{}

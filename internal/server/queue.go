@@ -43,6 +43,9 @@ func (c *Conn) settle(r *Request, st state, pieces []Piece) {
 		if !c.closed {
 			r.pieces, pieces = pieces, nil
 			c.queued += r.bytes
+			if c.stalled {
+				c.oweLocked()
+			}
 		}
 	}
 	first := !r.ordered
@@ -181,6 +184,7 @@ func (c *Conn) collectLocked() bool {
 // goroutine, or to one that is started for it.
 func (c *Conn) leaveLocked() {
 	c.stalled = true
+	c.oweLocked()
 	if !c.parked {
 		c.signalLocked()
 		return
@@ -192,6 +196,15 @@ func (c *Conn) leaveLocked() {
 	})
 }
 
+// oweLocked charges the account with what the client does not read. It is memory
+// that is in use already, so that the charge does not wait.
+func (c *Conn) oweLocked() {
+	if c.queued > c.owed {
+		c.account.Charge(c.queued - c.owed)
+		c.owed = c.queued
+	}
+}
+
 // send sends out's bytes; it returns false when the socket is full or the
 // connection has failed.
 func (c *Conn) send(p patience) bool {
@@ -199,6 +212,7 @@ func (c *Conn) send(p patience) bool {
 	if sent > 0 || done {
 		at := c.server.options.Now()
 		c.listener.stats.BytesOut.Add(sent)
+		c.moved.Add(sent)
 		c.lastActive.Store(at.UnixNano())
 		if done {
 			for _, r := range c.out.requests {
@@ -217,6 +231,10 @@ func (c *Conn) send(p patience) bool {
 	bytes := c.out.reset()
 	c.mu.Lock()
 	c.queued -= bytes
+	if c.owed > c.queued {
+		c.account.Return(c.owed - c.queued)
+		c.owed = c.queued
+	}
 	c.mu.Unlock()
 	return true
 }

@@ -67,10 +67,10 @@ func (r *Request) Ordered() { r.conn.settle(r, unanswered, nil) }
 // the server's business. It takes over the pieces' files. A request is answered
 // once, by any of Reply, ReplyMessage, NoReply and Abort, from any goroutine.
 func (r *Request) Reply(pieces ...Piece) {
-	size := int64(0)
+	size, inMemory := int64(0), int64(0)
 	for i := range pieces {
 		size += pieces[i].Size()
-		r.bytes += int64(len(pieces[i].Bytes))
+		inMemory += int64(len(pieces[i].Bytes))
 	}
 	h := wire.AppendResponseHeader(r.head[:wire.LengthBytes], r.Header.Key, r.Header.Version, r.Header.CorrelationID)
 	r.headLen = len(h)
@@ -83,7 +83,7 @@ func (r *Request) Reply(pieces ...Piece) {
 		return
 	}
 	binary.BigEndian.PutUint32(r.head[:], uint32(size))
-	r.bytes += int64(r.headLen)
+	r.bytes = inMemory + int64(r.headLen)
 	r.conn.settle(r, answered, pieces)
 }
 

@@ -234,6 +234,7 @@ func (s *Server) sweep() {
 		at := s.options.Now()
 		for _, c := range s.connections() {
 			c.inspect(at)
+			c.inspectMemory(at, interval)
 		}
 	}
 }
@@ -260,6 +261,48 @@ func (c *Conn) inspect(at time.Time) {
 			c.server.log.Debug("a connection cannot be sent to sleep", "client", c.RemoteAddr(), "error", err)
 		}
 	}
+}
+
+// leastRate is how many bytes a second a client must move while it keeps memory that
+// others wait for.
+const leastRate = 16 << 10
+
+// hungryTimes is how many times longer a connection may hold memory while it waits
+// for more itself: 30 seconds, after which clients have given up the request.
+const hungryTimes = 3
+
+// inspectMemory ends the connection if it has kept memory for StallTimeout, moved next
+// to nothing, and others wait for memory. It is told how long ago it looked last.
+func (c *Conn) inspectMemory(at time.Time, since time.Duration) {
+	o := &c.server.options
+	moved := c.moved.Load()
+	quick := float64(moved-c.seen) >= leastRate*since.Seconds()
+	c.seen = moved
+	hungry := c.memory.Load() == starved
+	c.mu.Lock()
+	unread := c.stalled || c.writing
+	unsent := c.parked && c.head == nil
+	c.mu.Unlock()
+	if quick || !(hungry || unread || unsent) || c.account.Balance() == 0 {
+		c.slow = at
+		return
+	}
+	limit := o.StallTimeout
+	if hungry && !unread {
+		limit *= hungryTimes
+	}
+	if at.Sub(c.slow) <= limit || c.listener.options.Budget.Waiting() == 0 {
+		return
+	}
+	what := "the rest of a request has not come"
+	switch {
+	case unread:
+		what = "answers were not read"
+	case hungry:
+		what = "there was no memory for the rest of a request"
+	}
+	c.setReason(fmt.Errorf("%s for %v while others wait for memory", what, limit))
+	c.close()
 }
 
 // closeIdlest ends the connection that has been quiet for the longest time on a

@@ -14,5 +14,6 @@
 //	power_test.go     ext4 on a loop device, shut down without a flush
 //	frames_test.go    mutated frames to the live port
 //	idle_test.go      memory of idle connections
+//	stall_test.go     connections that begin what they do not end
 //	syscalls_test.go  system calls per produce request
 package soak

@@ -140,3 +140,58 @@ func TestHoldersThatNeedMoreDoNotDeadlock(t *testing.T) {
 		t.Errorf("used %d, waiting %d at the end", b.Used(), b.Waiting())
 	}
 }
+
+// TestSmallSharesDoNotWaitBehindLargeOnes: there is a reserve for them, with a line of
+// its own, and it closes when too much has been taken beyond the limit.
+func TestSmallSharesDoNotWaitBehindLargeOnes(t *testing.T) {
+	b := NewReserved(100, 20, 10)
+	holder, debtor, large, one, two, three := b.Open(), b.Open(), b.Open(), b.Open(), b.Open(), b.Open()
+	mustTake(t, &holder, 100)
+	if err := debtor.Take(20, nil); err != nil {
+		t.Fatal(err)
+	}
+	waits := inLine(t, b, &large, 30, nil)
+	mustTake(t, &one, 10)
+	mustTake(t, &two, 10)
+	if one.TryTake(1) {
+		t.Error("more than its share")
+	}
+	cancel := make(chan struct{})
+	wantsMore := inLine(t, b, &one, 5, cancel)
+	mustTake(t, &three, 10) // what one holds is no longer of the reserve
+	close(cancel)
+	<-wantsMore
+	three.Return(10)
+	mustTake(t, &three, 10)
+	three.Return(10)
+	four := b.Open()
+	mustTake(t, &four, 10)
+	if three.TryTake(5) {
+		t.Error("more than the reserve")
+	}
+	small := inLine(t, b, &three, 5, nil)
+	if b.Used() != 150 {
+		t.Errorf("used %d", b.Used())
+	}
+	two.Return(10)
+	granted(t, small)
+	holder.Return(100)
+	granted(t, waits)
+	one.Return(10)
+	four.Return(10)
+	three.Charge(300)
+	if b.Used() != 20+30+5+300 || three.Balance() != 305 {
+		t.Errorf("used %d, balance %d", b.Used(), three.Balance())
+	}
+	if two.TryTake(1) {
+		t.Error("the reserve is open although the limit is far away")
+	}
+	three.Return(305)
+	mustTake(t, &two, 1)
+	for _, a := range []*Account{&debtor, &large, &two} {
+		a.Return(a.Balance())
+	}
+	if b.Used() != 0 {
+		t.Errorf("used %d at the end", b.Used())
+	}
+}

@@ -1,0 +1,234 @@
+package soak
+
+import (
+	"context"
+	"flag"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+var stalls = flag.Int("stalls", 10_000, "connections that stall")
+
+const (
+	// stalledMemory is the bound on the server's memory while connections stall: twice
+	// the budget for requests, and what the process and ten thousand connections take.
+	stalledMemory = 2*256<<20 + 256<<20
+	// stalledWait is how long a neighbour's small request may take meanwhile. A client
+	// gives up after 30 seconds (request.timeout.ms).
+	stalledWait = 15 * time.Second
+)
+
+// TestConnectionsThatStall: whatever thousands of connections begin and do not end,
+// memory keeps its bound and a neighbour's requests are answered.
+func TestConnectionsThatStall(t *testing.T) {
+	node := newSoakNode(t, buildBarnabas(t), filepath.Join(t.TempDir(), "node"))
+	if err := createTopics(node.Address(), nil); err != nil {
+		t.Fatal(err)
+	}
+	createManyPartitions(t, node.Address())
+	for _, c := range []struct {
+		name  string
+		share int // one of so many connections is enough
+		stall func(c net.Conn, end <-chan struct{})
+	}{
+		{"a few bytes of a large request", 1, sendPart(halfProduce(1<<20), 1000)},
+		{"the first part of a large request", 1, sendPart(halfProduce(1<<20), 40<<10)},
+		{"half of a large request", 1, sendPart(halfProduce(1<<20), 512<<10)},
+		{"a large request, byte by byte", 1, drip(halfProduce(1<<20), 40<<10)},
+		{"no answer is read", 5, readNothing(allMetadata())},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base, err := statusField(node.PID(), "RssAnon")
+			if err != nil {
+				t.Fatal(err)
+			}
+			neighbour := startNeighbour(t, node.Address())
+			end := make(chan struct{})
+			stalled := startStalled(t, node.Address(), *stalls/c.share, end, c.stall)
+			peak := int64(0)
+			for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+				m, err := statusField(node.PID(), "RssAnon")
+				if err != nil {
+					t.Fatal(err)
+				}
+				peak = max(peak, m)
+				time.Sleep(100 * time.Millisecond)
+			}
+			requests, longest := neighbour.stop(t)
+			close(end)
+			stalled()
+			t.Logf("%d connections: memory %d MiB at most, %d before; a neighbour made %d requests, the longest took %v", *stalls/c.share, peak>>20, base>>20, requests, longest)
+			if peak > stalledMemory {
+				t.Errorf("memory %d MiB, at most %d are allowed", peak>>20, stalledMemory>>20)
+			}
+			if longest > stalledWait {
+				t.Errorf("a request took %v", longest)
+			}
+		})
+	}
+}
+
+func createManyPartitions(t *testing.T, address string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := kadm.NewClient(cl).CreateTopics(ctx, 100, 1, nil, "many-a", "many-b", "many-c", "many-d", "many-e"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startStalled opens connections, each of which stalls until end closes. The function
+// it returns waits for their end. A connection that the server closes has ended.
+func startStalled(t *testing.T, address string, n int, end <-chan struct{}, stall func(net.Conn, <-chan struct{})) (wait func()) {
+	t.Helper()
+	var running sync.WaitGroup
+	var refused sync.Once
+	dialing := make(chan struct{}, 64)
+	for range n {
+		running.Go(func() {
+			dialing <- struct{}{}
+			c, err := net.DialTimeout("tcp", address, 30*time.Second)
+			<-dialing
+			if err != nil {
+				refused.Do(func() { t.Errorf("a connection is not accepted: %v", err) })
+				return
+			}
+			defer c.Close()
+			stall(c, end)
+		})
+	}
+	return running.Wait
+}
+
+// sendPart sends the first n bytes of a frame and nothing more.
+func sendPart(frame []byte, n int) func(net.Conn, <-chan struct{}) {
+	return func(c net.Conn, end <-chan struct{}) {
+		_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		_, _ = c.Write(frame[:n])
+		<-end
+	}
+}
+
+// drip sends the first n bytes, and then one more each half second.
+func drip(frame []byte, n int) func(net.Conn, <-chan struct{}) {
+	return func(c net.Conn, end <-chan struct{}) {
+		_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		_, err := c.Write(frame[:n])
+		for tick := time.NewTicker(500 * time.Millisecond); err == nil; n++ {
+			select {
+			case <-tick.C:
+				_, err = c.Write(frame[n : n+1])
+			case <-end:
+				err = net.ErrClosed
+			}
+		}
+	}
+}
+
+// unread is how many requests a connection sends that reads no answer: each answer is
+// 20 KiB, so that all are more than sockets and server hold.
+const unread = 25
+
+func readNothing(frame []byte) func(net.Conn, <-chan struct{}) {
+	return func(c net.Conn, end <-chan struct{}) {
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		for range unread {
+			if _, err := c.Write(frame); err != nil {
+				break
+			}
+		}
+		<-end
+	}
+}
+
+// halfProduce is a Produce request of about so many bytes.
+func halfProduce(size int) []byte {
+	req := kmsg.NewPtrProduceRequest()
+	req.SetVersion(9)
+	req.Acks, req.TimeoutMillis = -1, 1000
+	p := kmsg.NewProduceRequestTopicPartition()
+	p.Records = make([]byte, size)
+	topic := kmsg.NewProduceRequestTopic()
+	topic.Topic, topic.Partitions = soakTopics[0], []kmsg.ProduceRequestTopicPartition{p}
+	req.Topics = []kmsg.ProduceRequestTopic{topic}
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("stalled")).AppendRequest(nil, req, 1)
+}
+
+// allMetadata asks for all topics.
+func allMetadata() []byte {
+	req := kmsg.NewPtrMetadataRequest()
+	req.SetVersion(12)
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("stalled")).AppendRequest(nil, req, 1)
+}
+
+// neighbour asks for little, over and over, and remembers the longest wait.
+type neighbour struct {
+	end      chan struct{}
+	done     sync.WaitGroup
+	requests int
+	longest  time.Duration
+	err      error
+}
+
+func startNeighbour(t *testing.T, address string) *neighbour {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", address, 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &neighbour{end: make(chan struct{})}
+	frame := smallRequest()
+	n.done.Go(func() {
+		defer c.Close()
+		for {
+			select {
+			case <-n.end:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+			begun := time.Now()
+			if _, n.err = exchange(c, frame); n.err != nil {
+				return
+			}
+			n.requests++
+			n.longest = max(n.longest, time.Since(begun))
+		}
+	})
+	return n
+}
+
+func (n *neighbour) stop(t *testing.T) (requests int, longest time.Duration) {
+	t.Helper()
+	close(n.end)
+	n.done.Wait()
+	if n.err != nil {
+		t.Errorf("the neighbour saw, after %d requests: %v", n.requests, n.err)
+	}
+	return n.requests, n.longest
+}
+
+// smallRequest asks for the end of one partition.
+func smallRequest() []byte {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.SetVersion(7)
+	req.ReplicaID = -1
+	p := kmsg.NewListOffsetsRequestTopicPartition()
+	p.Timestamp = -1
+	topic := kmsg.NewListOffsetsRequestTopic()
+	topic.Topic, topic.Partitions = soakTopics[0], []kmsg.ListOffsetsRequestTopicPartition{p}
+	req.Topics = []kmsg.ListOffsetsRequestTopic{topic}
+	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("neighbour")).AppendRequest(nil, req, 1)
+}
