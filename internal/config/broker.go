@@ -22,6 +22,7 @@ type Broker struct {
 	MetadataLog    MetadataLog
 	Lifecycle      Lifecycle
 	Logs           Logs
+	Cleaner        Cleaner
 	Topics         Topics
 	InternalTopics InternalTopics
 	Replication    Replication
@@ -153,6 +154,17 @@ type Logs struct {
 	InitialTaskDelay              time.Duration `key:"log.initial.task.delay.ms"`
 	DirFailureTimeout             time.Duration `key:"log.dir.failure.timeout.ms"`
 	RecoveryThreadsPerDataDir     int           `key:"num.recovery.threads.per.data.dir"`
+}
+
+// Cleaner holds the keys of compaction; those of a topic are in Topic.
+type Cleaner struct {
+	Enable            bool          `key:"log.cleaner.enable"`
+	Threads           int           `key:"log.cleaner.threads"`
+	MaxBytesPerSecond float64       `key:"log.cleaner.io.max.bytes.per.second"` // read and written, all threads together
+	DedupeBufferBytes int64         `key:"log.cleaner.dedupe.buffer.size"`      // of all threads together
+	IOBufferBytes     int           `key:"log.cleaner.io.buffer.size"`          // likewise
+	LoadFactor        float64       `key:"log.cleaner.io.buffer.load.factor"`
+	Backoff           time.Duration `key:"log.cleaner.backoff.ms"`
 }
 
 // Topics holds the keys of creating and deleting topics.

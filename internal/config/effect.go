@@ -5,17 +5,10 @@ import (
 	"slices"
 )
 
-// cleanupPolicies are the keys whose value compact asks for compaction. They are
-// honoured all the same: producers must send keys.
-var cleanupPolicies = map[string]bool{"cleanup.policy": true, "log.cleanup.policy": true}
-
 // withoutEffect says why a value of the key has no effect in this release, or "".
-func (k *Key) withoutEffect(text string) string {
+func (k *Key) withoutEffect() string {
 	if k.Status != Honoured && !k.Status.Refused() {
 		return "has no effect: " + k.Status.Reason()
-	}
-	if v, err := parseType(k.Name, k.Type, text); err == nil && cleanupPolicies[k.Name] && slices.Contains(v.([]string), "compact") {
-		return "compact has no effect but on what producers may send: " + needsCompaction.Reason()
 	}
 	return ""
 }
@@ -26,7 +19,7 @@ func TopicWithoutEffect(overrides map[string]string) []Warning {
 	var out []Warning
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
 		if k := TopicKeys().Lookup(name); k != nil {
-			if why := k.withoutEffect(overrides[name]); why != "" {
+			if why := k.withoutEffect(); why != "" {
 				out = append(out, Warning{Key: name, Text: why})
 			}
 		}

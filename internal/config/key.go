@@ -92,7 +92,6 @@ const (
 	Honoured Status = iota
 	meaningless
 	needsNodes
-	needsCompaction
 	needsGroups
 	needsShareGroups
 	needsStreamsGroups
@@ -117,8 +116,6 @@ func (s Status) Reason() string {
 		return "there is no thread pool, queue, delay or JVM here that it could set"
 	case needsNodes:
 		return "this release runs clusters of one node"
-	case needsCompaction:
-		return "log compaction is not part of this release"
 	case needsGroups:
 		return "consumer groups are not part of this release"
 	case needsShareGroups:

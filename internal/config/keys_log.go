@@ -40,16 +40,16 @@ func logKeys() []Key {
 		{"log.initial.task.delay.ms", Long, "30000", atLeast(0), Low, ReadOnly, Honoured, internal, nil},
 
 		// Log cleaner.
-		{"log.cleaner.threads", Int, "1", atLeast(0), Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.io.max.bytes.per.second", Double, "1.7976931348623157E308", nil, Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.dedupe.buffer.size", Long, "134217728", nil, Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.io.buffer.size", Int, "524288", atLeast(0), Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.io.buffer.load.factor", Double, "0.9", nil, Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.backoff.ms", Long, "15000", atLeast(0), Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.min.cleanable.ratio", Double, "0.5", between(0, 1), Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.enable", Boolean, "true", nil, Medium, ReadOnly, needsCompaction, public, nil},
-		{"log.cleaner.delete.retention.ms", Long, "86400000", atLeast(0), Medium, ClusterWide, needsCompaction, public, nil},
-		{"log.cleaner.min.compaction.lag.ms", Long, "0", atLeast(0), Medium, ClusterWide, needsCompaction, public, nil},
+		{"log.cleaner.threads", Int, "1", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.io.max.bytes.per.second", Double, "1.7976931348623157E308", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.dedupe.buffer.size", Long, "134217728", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.io.buffer.size", Int, "524288", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.io.buffer.load.factor", Double, "0.9", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.backoff.ms", Long, "15000", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.min.cleanable.ratio", Double, "0.5", between(0, 1), Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.enable", Boolean, "true", nil, Medium, ReadOnly, Honoured, public, nil},
+		{"log.cleaner.delete.retention.ms", Long, "86400000", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
+		{"log.cleaner.min.compaction.lag.ms", Long, "0", atLeast(0), Medium, ClusterWide, Honoured, public, nil},
 		{"log.cleaner.max.compaction.lag.ms", Long, "9223372036854775807", atLeast(1), Medium, ClusterWide, Honoured, public, nil},
 
 		// Replication.

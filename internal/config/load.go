@@ -149,7 +149,7 @@ func (s settings) warnings() []Warning {
 		case k == nil:
 			out = append(out, Warning{s[name].origin.String(), name, "is not a known key and has no effect"})
 		default:
-			if why := k.withoutEffect(s[name].value); why != "" {
+			if why := k.withoutEffect(); why != "" {
 				out = append(out, Warning{s[name].origin.String(), name, why})
 			}
 		}

@@ -84,6 +84,22 @@ const (
 	RecoveryBytes
 	RecoveryBytesDone
 
+	// Compaction.
+	CleanerRuns
+	CleanerFailures
+	CleanerTime
+	CleanerRead
+	CleanerWritten
+	CleanerThreads
+	CleanerLastTime
+	CleanerLastEnd
+	CleanerBufferUse
+	CleanerRecopy
+	CleanerMaxDirty
+	CleanerMaxDelay
+	UncleanablePartitions
+	UncleanableBytes
+
 	// The metadata log, and what it says.
 	QuorumEpoch
 	QuorumLeader
@@ -167,6 +183,21 @@ var table = [idCount]Metric{
 	RecoverySegmentsLeft: {"kafka_log_logmanager_remainingsegmentstorecover", Gauge, "", "Segments that are still to be read through, of the logs that recovery has come to.", "kafka.log:type=LogManager,name=remainingSegmentsToRecover,dir=*,threadNum=*"},
 	RecoveryBytes:        {"barnabas_recovery_bytes", Gauge, "", "Bytes of all segments that recovery has come to.", ""},
 	RecoveryBytesDone:    {"barnabas_recovery_bytes_done", Gauge, "", "Bytes that it has read through.", ""},
+
+	CleanerRuns:           {"barnabas_cleaner_runs_total", Counter, "", "Logs that were compacted.", ""},
+	CleanerFailures:       {"barnabas_cleaner_failures_total", Counter, "", "Compactions that ended before their end: the log was set aside, changed meanwhile, or the disk was full.", ""},
+	CleanerTime:           {"barnabas_cleaner_seconds_total", Counter, "", "Time that compaction took, of all threads.", ""},
+	CleanerRead:           {"barnabas_cleaner_read_bytes_total", Counter, "", "Bytes that compaction read.", ""},
+	CleanerWritten:        {"barnabas_cleaner_written_bytes_total", Counter, "", "Bytes that compaction wrote in the place of others.", ""},
+	CleanerThreads:        {"barnabas_cleaner_threads", Gauge, "", "Threads of compaction (log.cleaner.threads).", "kafka.log:type=LogCleaner,name=DeadThreadCount (those that are missing)"},
+	CleanerLastTime:       {"kafka_log_logcleaner_max_clean_time_secs", Gauge, "", "How long the last compaction of a log took, in seconds.", "kafka.log:type=LogCleaner,name=max-clean-time-secs"},
+	CleanerLastEnd:        {"kafka_log_logcleanermanager_time_since_last_run_ms", Gauge, "", "For how long nothing has been compacted, in milliseconds; -1: never since the start.", "kafka.log:type=LogCleanerManager,name=time-since-last-run-ms"},
+	CleanerBufferUse:      {"kafka_log_logcleaner_max_buffer_utilization_percent", Gauge, "", "How much of what log.cleaner.dedupe.buffer.size has room for the last compaction used. At 100 a log is compacted in parts.", "kafka.log:type=LogCleaner,name=max-buffer-utilization-percent"},
+	CleanerRecopy:         {"kafka_log_logcleaner_cleaner_recopy_percent", Gauge, "", "How much of the bytes the last compaction had to keep.", "kafka.log:type=LogCleaner,name=cleaner-recopy-percent"},
+	CleanerMaxDirty:       {"kafka_log_logcleanermanager_max_dirty_percent", Gauge, "", "The dirty part of the dirtiest log.", "kafka.log:type=LogCleanerManager,name=max-dirty-percent"},
+	CleanerMaxDelay:       {"kafka_log_logcleaner_max_compaction_delay_secs", Gauge, "", "For how long max.compaction.lag.ms is exceeded somewhere, in seconds.", "kafka.log:type=LogCleaner,name=max-compaction-delay-secs"},
+	UncleanablePartitions: {"kafka_log_logcleanermanager_uncleanable_partitions_count", Gauge, "logDirectory", "Partitions that compaction has set aside because they cannot be read. The log says why.", "kafka.log:type=LogCleanerManager,name=uncleanable-partitions-count,logDirectory=*"},
+	UncleanableBytes:      {"kafka_log_logcleanermanager_uncleanable_bytes", Gauge, "logDirectory", "Bytes of them.", "kafka.log:type=LogCleanerManager,name=uncleanable-bytes,logDirectory=*"},
 
 	QuorumEpoch:         {"kafka_server_raft_metrics_current_epoch", Gauge, "", "Epoch of the metadata quorum.", "kafka.server:type=raft-metrics: current-epoch"},
 	QuorumLeader:        {"kafka_server_raft_metrics_current_leader", Gauge, "", "Its leader; -1 is nobody.", "kafka.server:type=raft-metrics: current-leader"},

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"time"
 
 	"barnabas/internal/base/budget"
 	"barnabas/internal/kafka"
@@ -12,6 +13,7 @@ import (
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metrics"
 	"barnabas/internal/raft"
+	"barnabas/internal/replica"
 	"barnabas/internal/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -118,8 +120,28 @@ func (n *Node) tellConnections(s *metrics.Scrape) {
 	}
 }
 
+func tellCleaner(s *metrics.Scrape, c *replica.CleanerStats) {
+	s.Set(metrics.CleanerRuns, float64(c.Runs))
+	s.Set(metrics.CleanerFailures, float64(c.Failures))
+	s.Set(metrics.CleanerTime, c.Seconds)
+	s.Set(metrics.CleanerRead, float64(c.BytesRead))
+	s.Set(metrics.CleanerWritten, float64(c.BytesWritten))
+	s.Set(metrics.CleanerThreads, float64(c.Threads))
+	s.Set(metrics.CleanerLastTime, c.LastSeconds)
+	since := -1.0
+	if !c.LastEnd.IsZero() {
+		since = float64(time.Since(c.LastEnd).Milliseconds())
+	}
+	s.Set(metrics.CleanerLastEnd, since)
+	s.Set(metrics.CleanerBufferUse, 100*c.LastBufferUse)
+	s.Set(metrics.CleanerRecopy, 100*c.LastRecopy)
+	s.Set(metrics.CleanerMaxDirty, 100*c.MaxDirtyRatio)
+	s.Set(metrics.CleanerMaxDelay, c.MaxCompactionDelay.Seconds())
+}
+
 func (n *Node) tellReplicas(s *metrics.Scrape) {
 	st := n.replicas.Stats()
+	tellCleaner(s, &st.Cleaner)
 	s.Set(metrics.MessagesIn, float64(st.MessagesIn))
 	s.Set(metrics.BytesIn, float64(st.BytesIn))
 	s.Set(metrics.BytesOut, float64(st.BytesOut))
@@ -148,6 +170,8 @@ func (n *Node) tellReplicas(s *metrics.Scrape) {
 		s.Set(metrics.DirectoryBytes, float64(d.Bytes), d.Path)
 		s.Set(metrics.DirectorySegments, float64(d.Segments), d.Path)
 		s.Set(metrics.DirectoryReplicas, float64(d.Replicas), d.Path)
+		s.Set(metrics.UncleanablePartitions, float64(d.Uncleanable), d.Path)
+		s.Set(metrics.UncleanableBytes, float64(d.UncleanableBytes), d.Path)
 	}
 	s.Set(metrics.DirectoriesOffline, float64(offline))
 	s.Set(metrics.DirectoriesCordoned, float64(cordoned))

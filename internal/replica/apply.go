@@ -246,6 +246,8 @@ func (m *Manager) drop(p *Partition) {
 		return
 	}
 	d.remove(p)
+	d.forgetCleaned(p.id.TopicPartition())
+	m.cleaners.forget(p)
 	p.awaitFlush()
 	if log == nil {
 		return // being opened: who opens it sees that it has left; or its directory has failed

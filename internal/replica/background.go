@@ -40,6 +40,7 @@ func (d *Dir) chores(c *config.Broker) []chore {
 		{name: "flush by time", every: flush, do: func(now time.Time) error { d.flushDue(now); return nil }},
 		{name: "delete old segments", every: c.Logs.RetentionCheckInterval, first: max(c.Logs.InitialTaskDelay, time.Millisecond), do: d.retain},
 		{name: "remove deleted files", every: deleteCheck, do: d.removeDue},
+		{name: "checkpoint cleaner offsets", every: deleteCheck, do: func(time.Time) error { return d.checkpointCleaned() }},
 		{name: "expire producers", every: c.Producers.IDExpirationCheckInterval, do: func(now time.Time) error { d.expireProducers(now); return nil }},
 	}
 }

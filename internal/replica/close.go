@@ -43,6 +43,7 @@ func (m *Manager) closeDirs(epoch kafka.BrokerEpoch) {
 	for _, d := range m.dirs {
 		d.highMoved.Store(true)
 		d.keep("checkpoint high watermarks", d.checkpointHighWatermarks)
+		d.keep("checkpoint cleaner offsets", d.checkpointCleaned)
 	}
 	var closed sync.WaitGroup
 	for _, d := range m.dirs {

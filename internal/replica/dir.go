@@ -27,7 +27,7 @@ type Dir struct {
 	flushes *executor
 	clean   logdir.CleanShutdown // how the last node left it
 	found   []logdir.Folder      // at the start
-	points  checkpoints          // read at the start, until every log is open
+	points  checkpoints          // read at the start, until every log is open; cleaner stays, guarded by mu
 
 	// What retention has done: segments and bytes since the start, when it looked
 	// last, and when the next segment is due by its age (timestamps; 0: never).
@@ -46,6 +46,8 @@ type Dir struct {
 	startWaits    []func(error)
 	keepingStarts bool
 
+	cleanedMoved bool // points.cleaner is not what its file says; guarded by mu
+
 	// checkpointMu keeps two from writing one checkpoint file. It is held across
 	// the write, and only background goroutines take it.
 	checkpointMu sync.Mutex
@@ -56,7 +58,7 @@ type Dir struct {
 
 // checkpoints are offsets that were written by the last node.
 type checkpoints struct {
-	recovery, logStart, high map[kafka.TopicPartition]kafka.Offset
+	recovery, logStart, high, cleaner map[kafka.TopicPartition]kafka.Offset
 }
 
 // deletion is a folder, or files of a log, to be removed.
@@ -88,6 +90,7 @@ func (d *Dir) read() (err error) {
 		recovery: d.readCheckpoint(logdir.RecoveryPoints),
 		logStart: d.readCheckpoint(logdir.LogStartOffsets),
 		high:     d.readCheckpoint(logdir.HighWatermarks),
+		cleaner:  d.readCheckpoint(logdir.CleanerOffsets),
 	}
 	d.clean, err = logdir.TakeCleanShutdown(d.fs, d.path)
 	return err

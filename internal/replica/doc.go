@@ -71,6 +71,10 @@
 //	open.go                the logs of the start; new replicas; choice of directory
 //	close.go               clean shutdown
 //	dir.go                 a log directory: what lies in it, failing
+//	cleaner.go             compaction: which partition, how many at once, what became of it
+//	cleaner_target.go      a partition as a cleaning sees it; the limit of bytes per second
+//	cleaner_checkpoint.go  how far each partition was cleaned
+//	cleaner_status.go      what can be asked about it
 //	background.go          its chores: checkpoints, flush.ms, deletion, expiry
 //	retention.go           which old segments go, and how
 //	deleterecords.go       DeleteRecords

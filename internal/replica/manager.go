@@ -71,6 +71,7 @@ type Manager struct {
 	topics map[string]*hostedTopic // guarded by mu
 	seq    uint64                  // guarded by mu
 
+	cleaners  *cleaners
 	progress  progress
 	stop      chan struct{} // closed by Close
 	recovered chan struct{} // closed when every log of the start is open
@@ -102,6 +103,7 @@ func Open(o Options) (*Manager, error) {
 		stop: make(chan struct{}), recovered: make(chan struct{}),
 	}
 	m.sessions = fetchsession.NewCache[sessionState, slotState](o.Config.Fetch.SessionCacheSize, func() uint32 { return uint32(e.draw()) })
+	m.cleaners = newCleaners(m)
 	m.broker.Store(o.Config)
 	m.image.Store(image.Empty())
 	for _, do := range o.Dirs {

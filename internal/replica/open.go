@@ -75,6 +75,7 @@ func (m *Manager) openFound(img *image.Image) {
 		}
 		m.loops.Go(func() { d.background(m.stop) })
 	}
+	m.loops.Go(m.cleaners.run)
 	begun := m.env.now()
 	m.loops.Go(func() {
 		opened.Wait()

@@ -23,6 +23,7 @@ type Stats struct {
 	UnderReplicated, BelowMinISR, AtMinISR int
 
 	Dirs     []DirStats // in the order of Options.Dirs
+	Cleaner  CleanerStats
 	Sessions fetchsession.Stats
 
 	// ProducesWaiting and FetchesWaiting are requests that wait now. What follows
@@ -40,6 +41,9 @@ type DirStats struct {
 	Replicas         int
 	Segments         int
 	Bytes            int64 // of logs, without indexes
+	// Of the replicas that compaction has set aside.
+	Uncleanable      int
+	UncleanableBytes int64
 }
 
 // Stats counts. It takes no lock of a partition.
@@ -47,6 +51,7 @@ func (m *Manager) Stats() Stats {
 	c := &m.env.count
 	s := Stats{
 		Sessions:        m.sessions.Stats(),
+		Cleaner:         m.cleanerStats(),
 		ProducesWaiting: c.producesWaiting.Load(), FetchesWaiting: c.fetchesWaiting.Load(),
 		MessagesIn: c.messagesIn.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		ProduceExpired: c.produceExpired.Load(), FetchExpired: c.fetchExpired.Load(),
@@ -56,6 +61,12 @@ func (m *Manager) Stats() Stats {
 	for i, d := range m.dirs {
 		s.Dirs[i] = DirStats{Path: d.path, Online: d.Online(), Cordoned: m.cordoned(d)}
 		byDir[d] = &s.Dirs[i]
+	}
+	for _, p := range m.cleaners.uncleanable() {
+		if r := p.role.Load(); r.phase == online {
+			byDir[r.dir].Uncleanable++
+			byDir[r.dir].UncleanableBytes += r.log.Snapshot().Size()
+		}
 	}
 	for _, p := range m.all() {
 		r := p.role.Load()

@@ -47,6 +47,9 @@ type Log struct {
 // usable returns the error that ended the log, if one did.
 func (l *Log) usable() error { return l.failed }
 
+// Err is the error that ended the log, or nil.
+func (l *Log) Err() error { return l.failed }
+
 // change is usable for those who are about to write.
 func (l *Log) change() error {
 	l.dirty = true
