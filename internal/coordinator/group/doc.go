@@ -1,0 +1,77 @@
+// Package group is the coordinator of consumer groups of the classic protocol and
+// of the offsets that groups commit: the core of one partition of
+// __consumer_offsets, a machine.Machine. Its operations serve JoinGroup, SyncGroup,
+// Heartbeat, LeaveGroup, OffsetCommit, OffsetFetch, OffsetDelete, DescribeGroups,
+// ListGroups and DeleteGroups in all their versions, with the checks of Apache
+// Kafka 4.4 in their order and its error codes (GroupMetadataManager,
+// OffsetMetadataManager). It knows no connection, no configuration file, no
+// authorization and no topic: who calls has looked those up. It reads no clock;
+// time is an argument, and member ids come from a source of random bytes.
+//
+// Two kinds of state. What the log has of groups and offsets lies in maps of the
+// runtime's timeline and is changed by Replay alone, so that the runtime can take
+// it back. What a classic group is doing right now (members, waiting answers,
+// timers, the state of the rebalance) is never in the log but as a summary of each
+// stable or empty generation; it changes at once. Where the summary has to be in
+// the log before anybody hears of it, the change is made, or undone, in the
+// decision's Done. A group whose first record fails is dissolved: who waits in it
+// is answered.
+//
+// Answers of JoinGroup and SyncGroup may come minutes later; the function that
+// gives one is taken out of its member before it is called. A request that is
+// displaced by a later one of the same member is answered with
+// REBALANCE_IN_PROGRESS; Apache Kafka never answers it.
+//
+// Deadlines lie in a heap. A heartbeat moves one by changing a field, without a
+// record, memory or the heap. An operation that came before a deadline has moved
+// it before Tick looks.
+//
+// Groups of other kinds (consumer, share and streams protocol) are kept as the log
+// has them. Their ids are taken, they are listed, and offsets that their members
+// committed are served; they do not expire. An empty one goes when somebody deletes
+// it, or joins with the classic protocol, as in Apache Kafka.
+//
+// Each group remembers its last 16 rebalances with their causes: Why.
+//
+// Limits: group.max.size members, and what Apache Kafka does not bound: 10,000
+// pending members of a group and 100,000 of a core, 1,000,000 groups of a core that
+// clients may make (COORDINATOR_NOT_AVAILABLE beyond), 4 MiB of subscriptions of a
+// member (MESSAGE_TOO_LARGE) and 512 MiB of a core (GROUP_MAX_SIZE_REACHED). Offsets
+// are bounded by the partitions that there are, and by metadata of
+// offset.metadata.max.bytes each.
+//
+// Invariants:
+//
+//  1. Each request is answered once.
+//  2. Generations of a group grow. In one generation a member gets what the log has
+//     for it, and nobody else gets that.
+//  3. The state of groups and offsets that Replay has changed is changed by nothing
+//     else; a pointer to a classic group is put there, never what it points to.
+//  4. A timer in the heap belongs to a member, id or group that is there, or does
+//     nothing when it rings.
+//
+// Files:
+//
+//	core.go          Core: settings, limits, time, load and unload
+//	timer.go         the heap of deadlines
+//	classic.go       a group: members, state, what it supports
+//	member.go        a member of it
+//	protocol.go      the choice of a protocol; topics of subscriptions
+//	join.go          JoinGroup
+//	static.go        static members that come back
+//	rebalance.go     the rebalance: begin, delay, end, and who is missing
+//	sync.go          SyncGroup
+//	heartbeat.go     Heartbeat
+//	leave.go         LeaveGroup
+//	why.go           the last rebalances of a group
+//	offsets.go       the store of offsets, with those of open transactions
+//	commit.go        OffsetCommit
+//	fetch.go         OffsetFetch
+//	offsetdelete.go  OffsetDelete
+//	delete.go        DeleteGroups
+//	expire.go        retention, and offsets of deleted topics
+//	describe.go      DescribeGroups, ListGroups, counts
+//	foreign.go       groups of other kinds
+//	replay.go        from records to state
+//	records.go       from state to records
+package group
