@@ -39,7 +39,7 @@ func (d Dynamic) WithoutEffect() []Warning {
 			case k == nil || undeclared(k.Name):
 				out = append(out, Warning{Key: name, Text: "is not a known key and has no effect"})
 			default:
-				if why := k.withoutEffect(layer[name]); why != "" {
+				if why := k.withoutEffect(); why != "" {
 					out = append(out, Warning{Key: name, Text: why})
 				}
 			}
