@@ -43,6 +43,10 @@ func commands() []command {
 		{"consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
 		{"groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
 		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
+		{"broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", tool(client.BrokerAPIVersions)},
+		{"cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
+		{"features", "kafka-features", "tell and change feature levels", tool(client.Features)},
+		{"metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", tool(client.MetadataQuorum)},
 	}
 }
 
@@ -104,7 +108,7 @@ func Main(ctx context.Context, argv []string, s Streams) int {
 func usage(w io.Writer, exit int) int {
 	fmt.Fprint(w, "Barnabas: Apache Kafka's platform in one binary.\n\nUsage: barnabas COMMAND [options]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-18s %s\n", c.name, c.about)
+		fmt.Fprintf(w, "  %-20s %s\n", c.name, c.about)
 	}
 	fmt.Fprint(w, "\nbarnabas COMMAND --help lists the options of a command. Called by the name of one of\nKafka's scripts, such as kafka-topics.sh, the program is that tool.\n")
 	return exit

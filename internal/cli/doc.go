@@ -5,5 +5,7 @@
 //	run/        the server
 //	client/     tools that talk to a cluster
 //	offline/    tools that read and write folders
-//	options/    command lines as Kafka's tools read them
+//	options/    command lines as Kafka's tools read them that stand on joptsimple
+//	argparse/   and those that stand on argparse4j
+//	levels/     feature levels of releases, for the tools storage and features
 package cli

@@ -117,7 +117,7 @@ func nameWhatVaries(text string) string {
 	text = sampleEpoch.ReplaceAllString(text, "$1: <n>")
 	return sampleID.ReplaceAllStringFunc(text, func(word string) string {
 		lower, upper := strings.ToUpper(word) != word, strings.ToLower(word) != word
-		if len(word) == 22 && lower && upper {
+		if len(word) == 22 && lower && upper && !strings.HasSuffix(word, "Exception") {
 			return "<id>"
 		}
 		return word

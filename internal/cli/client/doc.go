@@ -1,6 +1,5 @@
-// Package client holds the command-line tools that talk to a running cluster:
-// topics, get-offsets, console-producer, console-consumer, consumer-groups, groups.
-// They use public
+// Package client holds the command-line tools that talk to a running cluster, from
+// topics to the performance tests. They use public
 // client libraries only, so they work against any Kafka, and behave as the tools
 // of Apache Kafka 4.4 do: flags, output, exit codes.
 //
@@ -13,6 +12,12 @@
 //	tool.go            what tools share: streams, errors, connection
 //	topics.go          topics: options and actions; topics_describe.go its output
 //	get_offsets.go     get-offsets
+//	door.go            a way into a cluster: by brokers, or by controllers
+//	output.go          tables, and JSON for programs
+//	api_versions.go    broker-api-versions
+//	cluster.go         cluster
+//	features.go        features
+//	metadata_quorum.go, quorum_members.go  metadata-quorum
 //	topic_filter.go    expressions that choose topics
 //	uuid.go            ids as users type them
 //	wait_topic.go      a topic that the cluster may have to make first

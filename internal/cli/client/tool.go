@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	kafkaclient "barnabas/client"
+	"barnabas/internal/cli/argparse"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/config/properties"
 	"barnabas/internal/kafka"
@@ -56,6 +57,44 @@ func usageExit(set *options.Set, o IO, err error) int {
 	set.Usage(o.Stderr)
 	return 1
 }
+
+// parseArgs reads the command line of a tool on argparse4j; done is true when there
+// is nothing left to do and exit is the exit code.
+func parseArgs(tool *argparse.Tool, args []string, o IO) (parsed *argparse.Args, done bool, exit int) {
+	parsed, err := tool.Parse(args)
+	var help *argparse.HelpRequest
+	switch {
+	case errors.As(err, &help):
+		fmt.Fprint(o.Stdout, help.Text)
+		return nil, true, 0
+	case err != nil:
+		fmt.Fprintln(o.Stderr, err)
+		return nil, true, 1
+	}
+	return parsed, false, 0
+}
+
+// toldExit ends a tool: an error is told as Apache's tools do, the class of the
+// exception with its text.
+func toldExit(o IO, err error) int {
+	if err == nil {
+		return 0
+	}
+	var plain *plainError
+	if errors.As(err, &plain) {
+		fmt.Fprintln(o.Stderr, plain)
+	} else {
+		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
+	}
+	return 1
+}
+
+// plainError is told without the class of an exception.
+type plainError struct{ text string }
+
+func (p *plainError) Error() string { return p.text }
+
+func plain(format string, args ...any) error { return &plainError{fmt.Sprintf(format, args...)} }
 
 // readProperties reads a file of properties, "" for none, and sets what pairs of
 // "name=value" say.

@@ -125,12 +125,6 @@ func (t topicsTool) describePartitions(names []string) ([]*describedTopic, error
 	}
 }
 
-// isUnsupported says whether the server does not know the request at all. The
-// engine keeps the two errors that say so to itself.
-func isUnsupported(err error) bool {
-	return err != nil && (strings.Contains(err.Error(), "broker is too old") || strings.Contains(err.Error(), "request key is unknown"))
-}
-
 func (t topicsTool) describeByMetadata(names []string) ([]*describedTopic, error) {
 	listed, err := kadm.NewClient(t.cl).ListTopicsWithInternal(t.ctx, names...)
 	if err != nil {

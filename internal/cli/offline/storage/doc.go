@@ -17,6 +17,5 @@
 //	voters.go      --standalone, --initial-controllers
 //	scram.go       --add-scram
 //	info.go        info
-//	features.go    version-mapping, feature-dependencies, --feature
-//	argparse/      command lines of tools on argparse4j
+//	features.go    --feature
 package storage

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"barnabas/internal/cli/offline/storage/argparse"
+	"barnabas/internal/cli/argparse"
+	"barnabas/internal/cli/levels"
 	"barnabas/internal/config"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/metarec"
@@ -95,7 +96,7 @@ func (r *run) voters(args *argparse.Args, c *config.Broker) (set raft.VoterSet, 
 func parseAsk(args *argparse.Args, c *config.Broker, dynamic bool) (quorum.Levels, int16, error) {
 	ask := quorum.Ask{Dynamic: dynamic, Unstable: c.Lifecycle.UnstableFeatureVersions}
 	if text, ok := args.Value("--release-version"); ok {
-		mv, err := parseRelease(text, productionVersions())
+		mv, err := levels.ParseRelease(text, productionVersions())
 		if err != nil {
 			return quorum.Levels{}, 0, err
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"barnabas/internal/base/vfs"
-	"barnabas/internal/cli/offline/storage/argparse"
+	"barnabas/internal/cli/argparse"
 	"barnabas/internal/kafka"
 	"barnabas/internal/storage/logdir"
 )

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"barnabas/internal/base/vfs"
-	"barnabas/internal/cli/offline/storage/argparse"
+	"barnabas/internal/cli/argparse"
+	"barnabas/internal/cli/levels"
 	"barnabas/internal/kafka"
 )
 
@@ -57,9 +58,10 @@ func (r *run) do(args []string) error {
 	case "format":
 		return r.format(parsed)
 	case "version-mapping":
-		return r.versionMapping(parsed)
+		release, _ := parsed.Value("--release-version")
+		return levels.Mapping(r.stdout, release)
 	case "feature-dependencies":
-		return r.featureDependencies(parsed)
+		return levels.Dependencies(r.stdout, parsed.Values("--feature"))
 	}
 	id, err := kafka.RandomUUID(r.random)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"barnabas/internal/base/vfs"
-	"barnabas/internal/cli/offline/storage/argparse"
+	"barnabas/internal/cli/argparse"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the answers into the transcripts")

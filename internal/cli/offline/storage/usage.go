@@ -1,6 +1,6 @@
 package storage
 
-import "barnabas/internal/cli/offline/storage/argparse"
+import "barnabas/internal/cli/argparse"
 
 // tool is the command line of kafka-storage. Usage texts are the original's, since
 // they are part of its complaints.

@@ -2,7 +2,8 @@
 // built on argparse4j: sub-commands, options with a long and a short name, and the
 // same complaints. Usage and help are texts of the caller's.
 //
-// An option may be given as --name value, --name=value, -n value, -n=value or
+// Options of the tool stand before the sub-command; a tool may have none of one or
+// of the other. An option may be given as --name value, --name=value, -n value, -n=value or
 // -nvalue; short flags may be put together; a long name may be shortened as long
 // as it stays unambiguous; an argument @FILE stands for the lines of that file.
 package argparse
@@ -11,21 +12,34 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // Option is one option of a command.
 type Option struct {
 	Long     string // with its two dashes
-	Short    string // with its dash
+	Short    string // with its dash; "" is none
 	Flag     bool   // takes no value
 	Many     bool   // may be repeated; else the last value counts
+	Plural   bool   // takes the words up to the next option as values, at least one
 	Required bool
-	// Group names options of which only one may be given; "" is none.
+	// Group names options of which only one may be given; "" is none. With
+	// Required, one of them must be.
 	Group string
+	// Number says what the value has to be: "Integer", "Long" or "Double", as Java
+	// calls it; "" is anything.
+	Number string
+	// Default is what Value says if the option isn't given; "" is nothing.
+	Default string
 }
 
-func (o *Option) name() string { return o.Long + "/" + o.Short }
+func (o *Option) name() string {
+	if o.Short == "" {
+		return o.Long
+	}
+	return o.Long + "/" + o.Short
+}
 
 // Command is a sub-command.
 type Command struct {
@@ -35,27 +49,48 @@ type Command struct {
 	Options []Option
 }
 
-// Tool is a program with sub-commands.
+// Tool is a program, mostly one with sub-commands.
 type Tool struct {
 	Name     string
 	Usage    string
 	Help     string
+	Options  []Option // of the tool itself
 	Commands []Command
+	// HelpIfEmpty: a call without arguments asks for help.
+	HelpIfEmpty bool
 }
 
 // Args is a command line that was understood.
 type Args struct {
 	Command string
 	values  map[string][]string // by long name
+	options []Option            // of the tool and of the command
 }
 
-// Value returns the value of an option and whether it was given.
+// Value returns the value of an option, or its default, and whether it was given.
 func (a *Args) Value(long string) (string, bool) {
 	v := a.values[long]
-	if len(v) == 0 {
-		return "", false
+	if len(v) > 0 {
+		return v[len(v)-1], true
 	}
-	return v[len(v)-1], true
+	if i := slices.IndexFunc(a.options, func(o Option) bool { return o.Long == long }); i >= 0 {
+		return a.options[i].Default, false
+	}
+	return "", false
+}
+
+// Int is the value of an option whose Number is Integer or Long.
+func (a *Args) Int(long string) (n int64, given bool) {
+	text, given := a.Value(long)
+	n, _ = strconv.ParseInt(text, 10, 64) // checked by Parse; no value is 0
+	return n, given
+}
+
+// Float is the value of an option whose Number is Double.
+func (a *Args) Float(long string) float64 {
+	text, _ := a.Value(long)
+	f, _ := strconv.ParseFloat(text, 64) // checked by Parse; no value is 0
+	return f
 }
 
 // Values returns all values of an option that may be repeated.
@@ -79,35 +114,58 @@ func (e *UsageError) Error() string {
 	return e.usage + "\n" + wrap(e.tool+": error: "+e.message)
 }
 
+// Message is what is wrong, without the usage.
+func (e *UsageError) Message() string { return e.message }
+
+// Complain is the error of a tool that finds fault with its arguments itself.
+func (t *Tool) Complain(format string, a ...any) error {
+	return &UsageError{t.Name, t.Usage, fmt.Sprintf(format, a...)}
+}
+
 // Parse reads the arguments behind the program's name.
 func (t *Tool) Parse(args []string) (*Args, error) {
 	args, err := expandFiles(args)
 	if err != nil {
 		return nil, err
 	}
-	complain := func(format string, a ...any) error {
-		return &UsageError{t.Name, t.Usage, fmt.Sprintf(format, a...)}
-	}
-	if len(args) == 0 {
-		return nil, complain("too few arguments")
-	}
-	switch name := args[0]; {
-	case name == "-h" || name == "--help":
+	if len(args) == 0 && t.HelpIfEmpty {
 		return nil, &HelpRequest{t.Help}
-	case looksLikeOption(name):
-		return nil, complain("unrecognized arguments: '%s'", name)
 	}
-	for i := range t.Commands {
-		if t.Commands[i].Name == args[0] {
-			p := parser{tool: t.Name, command: &t.Commands[i], rest: args[1:], args: &Args{Command: args[0], values: map[string][]string{}}}
-			return p.args, p.parse()
-		}
+	own := parser{tool: t, usage: t.Usage, help: t.Help, options: t.Options, rest: args,
+		args: &Args{values: map[string][]string{}, options: t.Options}, stopAtWord: len(t.Commands) > 0}
+	if err := own.read(); err != nil {
+		return nil, err
 	}
+	if len(t.Commands) == 0 {
+		return own.args, own.checkRequired()
+	}
+	if len(own.rest) == 0 {
+		return nil, t.Complain("too few arguments")
+	}
+	at := slices.IndexFunc(t.Commands, func(c Command) bool { return c.Name == own.rest[0] })
+	if at < 0 {
+		return nil, t.Complain("invalid choice: '%s' (choose from %s)", own.rest[0], t.choices())
+	}
+	command := &t.Commands[at]
+	args = own.rest[1:]
+	own.args.Command = command.Name
+	own.args.options = append(slices.Clone(t.Options), command.Options...)
+	sub := parser{tool: t, usage: command.Usage, help: command.Help, options: command.Options, rest: args, args: own.args}
+	if err := sub.read(); err != nil {
+		return nil, err
+	}
+	if err := sub.checkRequired(); err != nil {
+		return nil, err
+	}
+	return own.args, own.checkRequired()
+}
+
+func (t *Tool) choices() string {
 	names := make([]string, len(t.Commands))
 	for i, c := range t.Commands {
 		names[i] = "'" + c.Name + "'"
 	}
-	return nil, complain("invalid choice: '%s' (choose from %s)", args[0], strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 // expandFiles puts the lines of FILE in the place of @FILE.
@@ -139,27 +197,32 @@ func looksLikeOption(arg string) bool {
 	return strings.Trim(arg[1:], "0123456789.") != "" || arg == "-."
 }
 
-// parser reads the arguments of one sub-command.
+// parser reads the options of a tool or of one sub-command.
 type parser struct {
-	tool    string
-	command *Command
-	rest    []string
-	args    *Args
-	given   []*Option // in order, each once
+	tool        *Tool
+	usage, help string
+	options     []Option
+	rest        []string
+	args        *Args
+	given       []*Option // in order, each once
+	stopAtWord  bool      // the first word is the sub-command
 }
 
 func (p *parser) complain(format string, a ...any) error {
-	return &UsageError{p.tool, p.command.Usage, fmt.Sprintf(format, a...)}
+	return &UsageError{p.tool.Name, p.usage, fmt.Sprintf(format, a...)}
 }
 
-func (p *parser) parse() error {
+func (p *parser) read() error {
 	for len(p.rest) > 0 {
 		arg := p.rest[0]
+		if p.stopAtWord && !looksLikeOption(arg) {
+			return nil
+		}
 		p.rest = p.rest[1:]
 		var err error
 		switch {
 		case arg == "-h" || arg == "--help":
-			return &HelpRequest{p.command.Help}
+			return &HelpRequest{p.help}
 		case strings.HasPrefix(arg, "--"):
 			err = p.long(arg)
 		case looksLikeOption(arg):
@@ -171,9 +234,31 @@ func (p *parser) parse() error {
 			return err
 		}
 	}
-	for i := range p.command.Options {
-		if o := &p.command.Options[i]; o.Required && !p.args.Has(o.Long) {
+	return nil
+}
+
+// checkRequired names the last of the options that are missed, then a group of
+// which one is missed.
+func (p *parser) checkRequired() error {
+	for i := len(p.options) - 1; i >= 0; i-- {
+		if o := &p.options[i]; o.Required && o.Group == "" && !p.args.Has(o.Long) {
 			return p.complain("argument %s is required", o.name())
+		}
+	}
+	for _, o := range p.options {
+		if !o.Required || o.Group == "" {
+			continue
+		}
+		var names []string
+		found := false
+		for _, other := range p.options {
+			if other.Group == o.Group {
+				names = append(names, other.name())
+				found = found || p.args.Has(other.Long)
+			}
+		}
+		if !found {
+			return p.complain("one of the arguments %s is required", strings.Join(names, " "))
 		}
 	}
 	return nil
@@ -183,8 +268,8 @@ func (p *parser) parse() error {
 func (p *parser) long(arg string) error {
 	name, value, hasValue := strings.Cut(arg, "=")
 	var found []*Option
-	for i := range p.command.Options {
-		o := &p.command.Options[i]
+	for i := range p.options {
+		o := &p.options[i]
 		if o.Long == name {
 			found = []*Option{o}
 			break
@@ -209,11 +294,11 @@ func (p *parser) long(arg string) error {
 // short takes -n, -nvalue, -n=value and flags put together.
 func (p *parser) short(arg string) error {
 	for letters := arg[1:]; letters != ""; {
-		at := slices.IndexFunc(p.command.Options, func(o Option) bool { return o.Short == "-"+letters[:1] })
+		at := slices.IndexFunc(p.options, func(o Option) bool { return o.Short == "-"+letters[:1] })
 		if at < 0 {
 			return p.complain("unrecognized arguments: '%s'", arg)
 		}
-		o := &p.command.Options[at]
+		o := &p.options[at]
 		letters = letters[1:]
 		if o.Flag && letters != "" && letters[0] != '=' {
 			if err := p.take(o, "", false); err != nil {
@@ -243,10 +328,34 @@ func (p *parser) take(o *Option, value string, hasValue bool) error {
 		}
 		value, p.rest = p.rest[0], p.rest[1:]
 	}
+	if err := p.checkNumber(o, value); err != nil {
+		return err
+	}
 	p.given = append(p.given, o)
 	if !o.Many {
 		p.args.values[o.Long] = nil
 	}
 	p.args.values[o.Long] = append(p.args.values[o.Long], value)
+	for o.Plural && len(p.rest) > 0 && !looksLikeOption(p.rest[0]) {
+		p.args.values[o.Long] = append(p.args.values[o.Long], p.rest[0])
+		p.rest = p.rest[1:]
+	}
+	return nil
+}
+
+// checkNumber refuses a value that is not of the kind that the option takes.
+func (p *parser) checkNumber(o *Option, value string) error {
+	var err error
+	switch o.Number {
+	case "Integer":
+		_, err = strconv.ParseInt(value, 10, 32)
+	case "Long":
+		_, err = strconv.ParseInt(value, 10, 64)
+	case "Double":
+		_, err = strconv.ParseFloat(value, 64)
+	}
+	if err != nil {
+		return p.complain("argument %s: could not convert '%s' to %s (For input string: \"%s\")", o.name(), value, o.Number, value)
+	}
 	return nil
 }

@@ -1,0 +1,52 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"barnabas/internal/cli/argparse"
+	"barnabas/internal/cli/options"
+)
+
+// outputOption is -o json of tools on joptsimple: output for programs. Kafka's
+// tools have no such option.
+var outputOption = options.Option{Name: "o", Argument: options.Required, Value: "format", Help: "json prints one JSON document in the place of lines for people."}
+
+// outputArgument is the same for tools on argparse4j.
+var outputArgument = argparse.Option{Long: "--output", Short: "-o"}
+
+// checkOutput says whether JSON is asked for.
+func checkOutput(format string, given bool) (asJSON bool, err error) {
+	if given && format != "json" {
+		return false, plain("-o %s is not supported: only json is", format)
+	}
+	return given, nil
+}
+
+// printJSON writes one document, indented, with a line end.
+func printJSON(o IO, v any) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		panic("BUG: output that is no JSON: " + err.Error())
+	}
+	_, err = fmt.Fprintf(o.Stdout, "%s\n", text)
+	return err
+}
+
+// printTable writes rows in columns as wide as their longest cell, with a tab
+// behind each, as Apache's ToolsUtils does.
+func printTable(o IO, rows [][]string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range row {
+			fmt.Fprint(o.Stdout, cell, strings.Repeat(" ", widths[i]-len(cell)), "\t")
+		}
+		fmt.Fprintln(o.Stdout)
+	}
+}
