@@ -63,12 +63,14 @@ func tables() []table {
 			kmsg.DescribeConfigs: {topic, cluster, group}, kmsg.CreatePartitions: {topic}, kmsg.DescribeCluster: {none}, kmsg.DescribeProducers: {topic},
 			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic}, kmsg.AlterConfigs: {topic, cluster, group},
 			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
+			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.ApiVersions: {none}, kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.CreatePartitions: {topic},
 			kmsg.AlterPartition: {cluster}, kmsg.DescribeCluster: {cluster}, kmsg.BrokerRegistration: {cluster}, kmsg.BrokerHeartbeat: {cluster},
 			kmsg.UnregisterBroker: {cluster}, kmsg.AllocateProducerIDs: {cluster}, kmsg.AssignReplicasToDirs: {cluster},
 			kmsg.DescribeConfigs: {topic, cluster, group}, kmsg.AlterConfigs: {topic, cluster, group}, kmsg.IncrementalAlterConfigs: {topic, cluster, group},
+			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
 		}},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metrics"
 	"barnabas/internal/producerid"
+	"barnabas/internal/quorum"
 	"barnabas/internal/replica"
 	"barnabas/internal/security"
 	"barnabas/internal/server"
@@ -31,6 +32,7 @@ type Options struct {
 	Image     func() *image.Image // the newest that was published
 	// KRaftVersion is the finalized kraft.version; it stands in no image.
 	KRaftVersion func() int16
+	Quorum       func() quorum.Status
 	Authorizer   security.Authorizer
 	Controller   *controller.Controller
 	Loggers      *loglevel.Loggers
@@ -76,6 +78,9 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.DescribeProducers:       (*Broker).describeProducers,
 		kmsg.UnregisterBroker:        (*Broker).unregisterBroker,
 		kmsg.DescribeTopicPartitions: (*Broker).describeTopicPartitions,
+		kmsg.DescribeQuorum:          (*Broker).describeQuorum,
+		kmsg.UpdateFeatures:          (*Broker).updateFeatures,
+		kmsg.UnregisterController:    (*Broker).unregisterController,
 	}
 }
 

@@ -33,6 +33,9 @@ func controllerFunctions() map[kmsg.Key]func(*Controller, *call) {
 		kmsg.UnregisterBroker:        (*Controller).unregisterBroker,
 		kmsg.AllocateProducerIDs:     (*Controller).allocateProducerIDs,
 		kmsg.AssignReplicasToDirs:    (*Controller).assignReplicasToDirs,
+		kmsg.DescribeQuorum:          (*Controller).describeQuorum,
+		kmsg.UpdateFeatures:          (*Controller).updateFeatures,
+		kmsg.UnregisterController:    (*Controller).unregisterController,
 	}
 }
 

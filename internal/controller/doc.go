@@ -51,6 +51,8 @@
 //	config.go         what topics' configuration means here
 //	configs_alter.go  changes of configurations; configs_check.go: which are allowed
 //	broker_*.go       registration, heartbeat, unregistration
+//	controller_unregister.go  a controller that is gone for good
+//	features.go       levels of features
 //	partitions.go     changes of partitions when a broker comes or goes
 //	topics_*.go       create, delete, more partitions; assignments.go: replicas of new ones
 //	alterpartition.go the ISR that leaders tell

@@ -49,6 +49,7 @@ type cluster struct {
 	held      bool              // appends are not committed until commit
 	uncommit  []image.Batch
 	stream    *image.Stream
+	supports  bool // the controller's registration names all features
 	bootstrap []metarec.Message
 	refuse    error // what Append returns
 	from      int   // where the log of the running command begins
@@ -111,6 +112,9 @@ func (cl *cluster) start(seed uint64, overrides ...string) {
 	}
 	self := metarec.NewRegisterControllerRecord()
 	self.ControllerID, self.IncarnationID = 1, id("self")
+	if cl.supports {
+		self.Features = supportedFeatures()
+	}
 	cl.c = New(Options{
 		ID: 1, ClusterID: clusterID, Self: self, Config: b,
 		Bootstrap:    func() (Bootstrap, error) { return Bootstrap{Records: cl.bootstrap, Source: "a test"}, nil },
@@ -276,4 +280,13 @@ func (cl *cluster) written() string {
 		fmt.Fprintf(&b, "%d %s v%d %s\n", e.offset, e.message.Type(), e.version, e.message.AppendJSON(nil, e.version))
 	}
 	return cl.names(b.String())
+}
+
+// supportedFeatures are all that this release knows.
+func supportedFeatures() []metarec.SupportedFeature {
+	out := []metarec.SupportedFeature{{Name: kafka.FeatureMetadataVersion, MinSupportedVersion: 7, MaxSupportedVersion: 33}}
+	for _, f := range kafka.Features() {
+		out = append(out, metarec.SupportedFeature{Name: f.Name, MaxSupportedVersion: f.Max()})
+	}
+	return out
 }

@@ -34,6 +34,22 @@ func (d *dialogue) request(c script.Command) *string {
 		d.register(c, say)
 	case "heartbeat":
 		d.heartbeat(c, say)
+	case "features":
+		req := &kmsg.UpdateFeaturesRequest{Version: 1, TimeoutMillis: 1000, ValidateOnly: c.Has("validate")}
+		for line := range strings.Lines(c.Input) {
+			var u kmsg.UpdateFeaturesRequestFeatureUpdate
+			if _, err := fmt.Sscan(line, &u.Feature, &u.MaxVersionLevel, &u.UpgradeType); err != nil {
+				panic(err)
+			}
+			req.FeatureUpdates = append(req.FeatureUpdates, u)
+		}
+		d.c.UpdateFeatures(d.ctx(), req, func(r *kmsg.UpdateFeaturesResponse) {
+			say("%s results=%d%s", code(r.ErrorCode), len(r.Results), message(r.ErrorMessage))
+		})
+	case "unregister-controller":
+		d.c.UnregisterController(d.ctx(), &kmsg.UnregisterControllerRequest{ControllerID: number(c, 0)}, func(r *kmsg.UnregisterControllerResponse) {
+			say("%s%s", code(r.ErrorCode), message(r.ErrorMessage))
+		})
 	case "unregister":
 		d.c.UnregisterBroker(d.ctx(), &kmsg.UnregisterBrokerRequest{BrokerID: number(c, 0)}, func(r *kmsg.UnregisterBrokerResponse) {
 			say("%s%s", code(r.ErrorCode), message(r.ErrorMessage))

@@ -93,6 +93,11 @@ func (d *dialogue) command(c script.Command) *string {
 				d.bootstrap = append(d.bootstrap, feature(k, int16(l)))
 			}
 		}
+	case "supports": // a new process whose registration names what it supports
+		d.c.Close()
+		d.seed++
+		d.supports = true
+		d.start(d.seed)
 	case "lead":
 		d.lead()
 	case "restart": // a new process; what was not committed is lost

@@ -21,6 +21,8 @@ const (
 	MetadataVersionKRaft1           MetadataVersion = 21 // 3.9-IV0: kraft.version 1
 	MetadataVersionELR              MetadataVersion = 23 // 4.0-IV1: eligible leader replicas
 	MetadataVersionCordonedDirs     MetadataVersion = 30 // 4.3-IV0: cordoned log directories
+
+	MetadataVersionUnregisterController MetadataVersion = 33 // 4.4-IV2: UnregisterController
 )
 
 // metadataVersionInfo is what is known of one level.
@@ -29,38 +31,41 @@ type metadataVersionInfo struct {
 	version    string // "4.4-IV2"
 	release    string // "4.4"
 	production bool
+	// changed: it writes records, or versions of them, that the level below does
+	// not read.
+	changed bool
 }
 
 // metadataVersionInfos is in order of level, from MinMetadataVersion on.
 var metadataVersionInfos = [...]metadataVersionInfo{
-	{7, "3.3-IV3", "3.3", true},
-	{8, "3.4-IV0", "3.4", true},
-	{9, "3.5-IV0", "3.5", true},
-	{10, "3.5-IV1", "3.5", true},
-	{11, "3.5-IV2", "3.5", true},
-	{12, "3.6-IV0", "3.6", true},
-	{13, "3.6-IV1", "3.6", true},
-	{14, "3.6-IV2", "3.6", true},
-	{15, "3.7-IV0", "3.7", true},
-	{16, "3.7-IV1", "3.7", true},
-	{17, "3.7-IV2", "3.7", true},
-	{18, "3.7-IV3", "3.7", true},
-	{19, "3.7-IV4", "3.7", true},
-	{20, "3.8-IV0", "3.8", true},
-	{21, "3.9-IV0", "3.9", true},
-	{22, "4.0-IV0", "4.0", true},
-	{23, "4.0-IV1", "4.0", true},
-	{24, "4.0-IV2", "4.0", true},
-	{25, "4.0-IV3", "4.0", true},
-	{26, "4.1-IV0", "4.1", true},
-	{27, "4.1-IV1", "4.1", true},
-	{28, "4.2-IV0", "4.2", true},
-	{29, "4.2-IV1", "4.2", true},
-	{30, "4.3-IV0", "4.3", true},
-	{31, "4.4-IV0", "4.4", true},
-	{32, "4.4-IV1", "4.4", true},
-	{33, "4.4-IV2", "4.4", true},
-	{34, "4.5-IV0", "4.5", false},
+	{7, "3.3-IV3", "3.3", true, true},
+	{8, "3.4-IV0", "3.4", true, true},
+	{9, "3.5-IV0", "3.5", true, false},
+	{10, "3.5-IV1", "3.5", true, false},
+	{11, "3.5-IV2", "3.5", true, true},
+	{12, "3.6-IV0", "3.6", true, false},
+	{13, "3.6-IV1", "3.6", true, true},
+	{14, "3.6-IV2", "3.6", true, true},
+	{15, "3.7-IV0", "3.7", true, true},
+	{16, "3.7-IV1", "3.7", true, false},
+	{17, "3.7-IV2", "3.7", true, true},
+	{18, "3.7-IV3", "3.7", true, false},
+	{19, "3.7-IV4", "3.7", true, false},
+	{20, "3.8-IV0", "3.8", true, false},
+	{21, "3.9-IV0", "3.9", true, false},
+	{22, "4.0-IV0", "4.0", true, false},
+	{23, "4.0-IV1", "4.0", true, true},
+	{24, "4.0-IV2", "4.0", true, false},
+	{25, "4.0-IV3", "4.0", true, false},
+	{26, "4.1-IV0", "4.1", true, false},
+	{27, "4.1-IV1", "4.1", true, false},
+	{28, "4.2-IV0", "4.2", true, false},
+	{29, "4.2-IV1", "4.2", true, false},
+	{30, "4.3-IV0", "4.3", true, true},
+	{31, "4.4-IV0", "4.4", true, false},
+	{32, "4.4-IV1", "4.4", true, true},
+	{33, "4.4-IV2", "4.4", true, true},
+	{34, "4.5-IV0", "4.5", false, false},
 }
 
 func (v MetadataVersion) info() (metadataVersionInfo, bool) {
@@ -89,6 +94,17 @@ func (v MetadataVersion) Known() bool {
 func (v MetadataVersion) Production() bool {
 	i, ok := v.info()
 	return ok && i.production
+}
+
+// MetadataChanged says whether between two levels, low < high, one writes what the
+// level below it does not read, so that a cluster at high may not go to low.
+func MetadataChanged(low, high MetadataVersion) bool {
+	for v := high; v > low; v-- {
+		if i, ok := v.info(); !ok || i.changed {
+			return true
+		}
+	}
+	return false
 }
 
 // MetadataVersions lists all known levels in order, the unstable ones included.

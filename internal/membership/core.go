@@ -62,6 +62,9 @@ type core struct {
 	// cordonedSent and cordonedTold say whether the cordoned directories stand in
 	// the last heartbeat, and whether the controller has taken note of them.
 	cordonedSent, cordonedTold bool
+	// registerAgain: the level of the cluster has come to know log directories,
+	// which this broker's registration does not name.
+	registerAgain bool
 }
 
 // Metadata is how far this broker's metadata has come.
@@ -93,7 +96,7 @@ func (c *core) next(now time.Time) (kmsg.Request, time.Time) {
 	}
 	if !c.inFlight && (c.changed || !now.Before(c.nextAt)) {
 		c.inFlight, c.changed = true, false
-		if !c.registered {
+		if !c.registered || c.registerAgain && c.state == Running {
 			return c.registration(), c.wakeAt()
 		}
 		return c.heartbeat(), c.wakeAt()
@@ -192,7 +195,7 @@ func (c *core) onRegistered(now time.Time, code kafka.ErrorCode, epoch kafka.Bro
 		c.retry(now)
 		return
 	}
-	c.registered, c.epoch, c.retryWait = true, epoch, 0
+	c.registered, c.registerAgain, c.epoch, c.retryWait = true, false, epoch, 0
 	c.changed, c.nextAt = true, now
 }
 
@@ -267,7 +270,9 @@ func (c *core) onMetadata(m Metadata) {
 	c.seen = m
 	caughtUp := c.awaitsMetadata() && int64(m.Offset) >= int64(c.epoch) && m.Offset > c.sentSeen
 	upgraded := c.state == Running && before.Version < kafka.MetadataVersionCordonedDirs && c.owesCordoned()
-	c.changed = c.changed || caughtUp || upgraded
+	directories := c.registered && before.Version > 0 && before.Version < kafka.MetadataVersionDirectories && m.Version >= kafka.MetadataVersionDirectories
+	c.registerAgain = c.registerAgain || directories
+	c.changed = c.changed || caughtUp || upgraded || directories && c.state == Running
 }
 
 // onReady takes note that the logs are loaded.

@@ -115,7 +115,7 @@ func (n *Node) listen() error {
 	c := n.config
 	o := api.Options{
 		NodeID: c.Node.ID, ClusterID: n.dirs.clusterID, Config: c, Effective: n.effective.Load, Image: n.Image,
-		KRaftVersion: n.kraftVersion, Authorizer: n.authorizer, Controller: n.controller, Log: n.log.With("part", "api"),
+		KRaftVersion: n.kraftVersion, Quorum: n.quorum.Status, Authorizer: n.authorizer, Controller: n.controller, Log: n.log.With("part", "api"),
 		Replicas: n.replicas, ProducerIDs: n.producerIDs, Errors: n.meters.errors, Loggers: n.loggers,
 		Ports: func(name string) int { return int(n.server.Addr(name).Port()) },
 	}

@@ -42,3 +42,13 @@ func recordsOfTheSamples(t *testing.T, st stage) {
 		}
 	}
 }
+
+// levelsOfTheSamples raises the features that a fresh format of ours leaves at 0
+// to the levels of Apache's.
+func levelsOfTheSamples(t *testing.T, st stage) {
+	t.Helper()
+	out := st.run(t, sample{args: []string{"kafka-features.sh", "--bootstrap-server", st.node.Address(), "upgrade", "--release-version", "4.4"}})
+	if out.Exit != 0 {
+		t.Fatalf("exit %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
+	}
+}

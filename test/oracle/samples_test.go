@@ -49,7 +49,10 @@ var scenes = []scene{
 		before: []string{"topics --create --topic fresh"},
 		files: []string{"topics.txt", "console-producer.txt", "console-consumer.txt", "get-offsets.txt", "broker-api-versions.txt",
 			"cluster.txt", "metadata-quorum.txt", "features.txt", "perf.txt", "verifiable.txt"},
-		prepare: map[string]func(*testing.T, stage){"console-consumer.txt 1": recordsOfTheSamples},
+		prepare: map[string]func(*testing.T, stage){
+			"console-consumer.txt 1": recordsOfTheSamples,
+			"features.txt 1":         levelsOfTheSamples,
+		},
 	},
 	storageScene,
 }

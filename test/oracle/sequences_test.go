@@ -18,6 +18,7 @@ func sequences() []sequence {
 		clusterSequences,
 		protocolSequences,
 		controllerSequences,
+		featureSequences,
 		randomSequences(),
 	)
 }
