@@ -72,7 +72,7 @@ func (n *node) threads(count string) {
 	}
 }
 
-var cleanerSettings = []string{"log.cleaner.backoff.ms=1", "log.cleaner.dedupe.buffer.size=2097152", "log.cleaner.threads=2"}
+var cleanerSettings = []string{"log.cleaner.backoff.ms=1", "log.cleaner.dedupe.buffer.size=4194304", "log.cleaner.threads=2"}
 
 func TestTopicsAreCompacted(t *testing.T) {
 	n := newNode(t, oneDisk(), cleanerSettings...)
