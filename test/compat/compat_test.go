@@ -2,6 +2,7 @@ package compat
 
 import (
 	"flag"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,6 +16,15 @@ var (
 	records = flag.Int("records", 2000, "records that each client writes and reads")
 	server  = flag.String("server", "barnabas", "barnabas or apache")
 )
+
+// TestMain lets several libraries play at the same time: they mostly wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic("BUG: " + err.Error())
+	}
+	os.Exit(m.Run())
+}
 
 // patience bounds one round trip of one client.
 const patience = 10 * time.Minute

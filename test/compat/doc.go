@@ -13,4 +13,15 @@
 //
 // that ends with exit code 0 only if all was as expected. Whatever a client
 // wrote is also read by franz-go, so a client that only writes is checked too.
+//
+// # Groups
+//
+// TestGroupScenarios plays stories of consumer groups with seven libraries: who owns
+// which partitions in which generation, where members read on, what is committed. A
+// scenario is written once, in group_scenarios_test.go. A library is a program that
+// takes commands on standard input and writes events to standard output, a JSON
+// object a line; member/protocol.go says which. What a library cannot do stands in
+// group_clients_test.go with the reason.
+//
+//	go test . -run TestGroupScenarios -server apache -v
 package compat
