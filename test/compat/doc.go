@@ -18,10 +18,9 @@
 //
 // TestGroupScenarios plays stories of consumer groups with seven libraries: who owns
 // which partitions in which generation, where members read on, what is committed. A
-// scenario is written once, in group_scenarios_test.go. A library is a program that
-// takes commands on standard input and writes events to standard output, a JSON
-// object a line; member/protocol.go says which. What a library cannot do stands in
-// group_clients_test.go with the reason.
+// scenario is written once. A library is a program that takes commands on standard
+// input and writes events to standard output, a JSON object a line (the folders
+// member, java, python, node). What a library cannot do is listed with the reason.
 //
 //	go test . -run TestGroupScenarios -server apache -v
 package compat
