@@ -64,6 +64,7 @@ func tables() []table {
 			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic}, kmsg.AlterConfigs: {topic, cluster, group},
 			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
 			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
+			kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.ApiVersions: {none}, kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.CreatePartitions: {topic},
@@ -130,6 +131,8 @@ func named(req kmsg.Request) bool {
 		return len(r.Topics) > 0
 	case *kmsg.DescribeTopicPartitionsRequest:
 		return len(r.Topics) > 0
+	case *kmsg.DescribeLogDirsRequest:
+		return r.Version >= 3 // before, the answer has no place for an error
 	}
 	return true
 }
@@ -193,13 +196,13 @@ func TestOneOperationAllowsWhatItIsFor(t *testing.T) {
 	to := target{cluster: n.ClusterID(), topic: "classified"}
 	to.id = n.conn("PLAINTEXT").create(to.topic, 1)
 	all := []kmsg.Key{kmsg.Produce, kmsg.Fetch, kmsg.ListOffsets, kmsg.Metadata, kmsg.OffsetForLeaderEpoch, kmsg.CreatePartitions,
-		kmsg.DescribeProducers, kmsg.DescribeTopicPartitions}
+		kmsg.DescribeProducers, kmsg.DescribeTopicPartitions, kmsg.DeleteRecords}
 	for op, allowed := range map[kmsg.ACLOperation][]kmsg.Key{
 		kmsg.ACLOperationRead:     {kmsg.Fetch, kmsg.DescribeProducers},
 		kmsg.ACLOperationWrite:    {kmsg.Produce},
 		kmsg.ACLOperationDescribe: {kmsg.ListOffsets, kmsg.Metadata, kmsg.OffsetForLeaderEpoch, kmsg.DescribeTopicPartitions},
 		kmsg.ACLOperationAlter:    {kmsg.CreatePartitions},
-		kmsg.ACLOperationDelete:   nil,
+		kmsg.ACLOperationDelete:   {kmsg.DeleteRecords},
 	} {
 		c := n.conn("PLAINTEXT")
 		g.allow(topicRule(op, to.topic))

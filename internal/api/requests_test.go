@@ -59,6 +59,11 @@ func (g target) fill(r kmsg.Request) {
 		p := kmsg.NewOffsetForLeaderEpochRequestTopicPartition()
 		r.ReplicaID = -1
 		r.Topics = []kmsg.OffsetForLeaderEpochRequestTopic{{Topic: g.topic, Partitions: []kmsg.OffsetForLeaderEpochRequestTopicPartition{p}}}
+	case *kmsg.DeleteRecordsRequest:
+		r.Topics = []kmsg.DeleteRecordsRequestTopic{{Topic: g.topic, Partitions: []kmsg.DeleteRecordsRequestTopicPartition{{Offset: -1}}}}
+		r.TimeoutMillis = 30_000
+	case *kmsg.DescribeLogDirsRequest:
+		r.Topics = []kmsg.DescribeLogDirsRequestTopic{{Topic: g.topic, Partitions: []int32{0}}}
 	case *kmsg.DescribeProducersRequest:
 		r.Topics = []kmsg.DescribeProducersRequestTopic{{Topic: g.topic, Partitions: []int32{0}}}
 	case *kmsg.DescribeConfigsRequest:

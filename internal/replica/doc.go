@@ -92,5 +92,6 @@
 //	fetch_read.go          reading the partitions of a fetch
 //	led.go                 a led partition for a coordinator: append, read, wait
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
+//	logdirs.go             DescribeLogDirs
 //	stats.go               numbers
 package replica

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metadata/metarec"
 	"barnabas/internal/record"
+	"barnabas/internal/storage/logdir"
 )
 
 // soon lets retention look every second, from the start on.
@@ -299,4 +301,95 @@ func (n *node) expectWhole(picture int, topic string, start, end kafka.Offset) {
 			n.t.Errorf("picture %d: %s from %d to %d: at %d: %s", picture, topic, start, end, o, got)
 		}
 	}
+}
+
+func TestDeleteRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(t, oneDisk(), soon...)
+		n.create("a", 1, oneEach, "file.delete.delay.ms=0")
+		n.create("compact", 1, "cleanup.policy=compact")
+		n.create("both", 1, "cleanup.policy=compact,delete")
+		n.create("other", 1)
+		n.start()
+		n.lead("other", 0, 2)
+		n.segments("a", 4)
+		n.appended("both", keyed("k"))
+		n.same("ahead", n.deleteRecords("a", 0, 5), "OFFSET_OUT_OF_RANGE -1")
+		n.same("negative", n.deleteRecords("a", 0, -2), "OFFSET_OUT_OF_RANGE -1")
+		n.same("some", n.deleteRecords("a", 0, 2), "NONE 2")
+		// It is on disk when the answer comes.
+		n.same("log starts", n.text("/data/log-start-offset-checkpoint"), "0\n1\na 0 2\n")
+		n.same("fewer", n.deleteRecords("a", 0, 1), "NONE 2")
+		n.same("all", n.deleteRecords("both", 0, -1), "NONE 1")
+		n.same("policy", n.deleteRecords("compact", 0, 0), "POLICY_VIOLATION -1")
+		n.same("not here", n.deleteRecords("other", 0, 0), "NOT_LEADER_OR_FOLLOWER -1")
+		n.same("unknown", n.deleteRecords("a", 1, 0), "UNKNOWN_TOPIC_OR_PARTITION -1")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		n.same("the segments go", n.files("/data/a-0"), "2.log 2.snapshot 3.log 3.snapshot")
+		n.same("everything", n.deleteRecords("a", 0, -1), "NONE 4")
+		n.close()
+		n.same("log starts", n.text("/data/log-start-offset-checkpoint"), "0\n2\na 0 4\nboth 0 1\n")
+		again := n.again(soon...).start()
+		defer again.close()
+		again.same("after a restart", again.listOffset("a", kafka.TimestampEarliest), "NONE 4 epoch 0")
+	})
+}
+
+// A disk that takes no checkpoint gives the records up all the same if it is full,
+// and is out of service by any other error.
+func TestDeleteRecordsWhereNothingCanBeWritten(t *testing.T) {
+	for _, x := range []struct {
+		err  error
+		want string
+	}{{syscall.ENOSPC, "NONE 1"}, {syscall.EIO, "KAFKA_STORAGE_ERROR -1"}} {
+		synctest.Test(t, func(t *testing.T) {
+			disk := vfs.NewMem(nil)
+			n := newNode(t, map[string]vfs.FS{"/data": disk})
+			n.create("a", 1)
+			n.start()
+			defer n.close()
+			n.segments("a", 2)
+			disk.Inject(func(op vfs.Op) vfs.Fault {
+				if op.Kind == vfs.OpWrite && strings.Contains(op.Path, string(logdir.LogStartOffsets)) {
+					return vfs.Fault{Err: x.err}
+				}
+				return vfs.Fault{}
+			})
+			n.same("deleted", n.deleteRecords("a", 0, 1), x.want)
+			disk.Inject(nil)
+			n.same("directory", fmt.Sprint(n.m.Dirs()[0].Online()), fmt.Sprint(x.err == syscall.ENOSPC))
+		})
+	}
+}
+
+func TestLogDirsAreDescribed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, bad := vfs.NewMem(nil), vfs.NewMem(nil)
+		full.SetCapacity(1 << 20)
+		n := newNode(t, map[string]vfs.FS{"/data": full, "/data2": bad, "/data3": vfs.NewMem(nil)})
+		n.create("a", 3)
+		n.start()
+		defer n.close()
+		for part := range int32(3) {
+			n.produce(AcksAll, put{"a", part, batch(1, nil)})
+		}
+		bad.Inject(func(vfs.Op) vfs.Fault { return vfs.Fault{Err: syscall.EIO} })
+		time.Sleep(2 * time.Minute) // some chore meets it
+		synctest.Wait()
+		bad.Inject(nil)
+		dirs := n.m.LogDirs(func(tp kafka.TopicPartition) bool { return true })
+		if d := dirs[0]; d.Code != kafka.ErrNone || d.Total != 1<<20 || d.Usable <= 0 || d.Usable >= 1<<20 || len(d.Replicas) != 1 || d.Replicas[0].Size != int64(one) {
+			t.Errorf("%+v", d)
+		}
+		if d := dirs[1]; d.Path != "/data2" || d.Code != kafka.ErrKafkaStorageError || len(d.Replicas) != 0 || d.Total != -1 {
+			t.Errorf("%+v", d)
+		}
+		if d := dirs[2]; d.Total != -1 || d.Usable != -1 || len(d.Replicas) != 1 {
+			t.Errorf("%+v", d)
+		}
+		if d := n.m.LogDirs(func(kafka.TopicPartition) bool { return false })[0]; len(d.Replicas) != 0 {
+			t.Errorf("%+v", d)
+		}
+	})
 }

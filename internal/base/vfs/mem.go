@@ -314,6 +314,19 @@ func (m *Mem) SetModTime(path string, at time.Time) error {
 	return nil
 }
 
+// Space implements FS: the capacity, if there is one.
+func (m *Mem) Space(path string) (total, usable int64, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.findLocked(path); err != nil {
+		return -1, -1, pathError("statfs", path, err)
+	}
+	if m.capacity == 0 {
+		return -1, -1, nil
+	}
+	return m.capacity, max(0, m.capacity-m.used), nil
+}
+
 // SyncDir implements FS.
 func (m *Mem) SyncDir(path string) error {
 	m.mu.Lock()

@@ -124,6 +124,17 @@ func (o *OS) SetModTime(path string, at time.Time) error {
 	return os.Chtimes(path, at, at)
 }
 
+// Space implements FS.
+func (o *OS) Space(path string) (total, usable int64, err error) {
+	o.gate.Enter()
+	defer o.gate.Leave()
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return -1, -1, pathError("statfs", path, err)
+	}
+	return int64(s.Blocks) * int64(s.Bsize), int64(s.Bavail) * int64(s.Bsize), nil
+}
+
 // SyncDir implements FS.
 func (o *OS) SyncDir(path string) error {
 	o.gate.Enter()

@@ -61,6 +61,9 @@ type FS interface {
 	SetModTime(path string, at time.Time) error
 	// SyncDir makes the names in a directory durable.
 	SyncDir(path string) error
+	// Space is the size of the volume that path lies in, and how much of it may
+	// still be written, in bytes; -1 where there is no limit.
+	Space(path string) (total, usable int64, err error)
 }
 
 // File is an open file. Its methods are safe for concurrent use, except Close,
