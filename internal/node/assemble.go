@@ -86,7 +86,8 @@ func (n *Node) openReplicas() error {
 		ID: c.Node.ID, Config: c, Files: vfs.NewCache(openFiles, closeFailed), Wheel: n.wheel, Now: time.Now,
 		Random: rand.Reader, Log: n.log.With("part", "replicas"), BrokerEpoch: n.brokerEpoch,
 		Controller: lateController{n}, Membership: replicaMembership{n}, Fatal: n.fatal,
-		Flushed: n.meters.flushes.Observe,
+		MetadataCuts: n.quorum.Cuts(),
+		Flushed:      n.meters.flushes.Observe,
 	}
 	for _, path := range c.Node.LogDirs {
 		d := n.dirs.find(path)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
@@ -85,6 +86,12 @@ func (q *Quorum) openLog() error {
 		return err
 	}
 	q.log = log
+	q.tell(report)
+	return q.findCuts(report)
+}
+
+// tell logs what recovery has found.
+func (q *Quorum) tell(report commitlog.OpenReport) {
 	for _, cut := range report.Cuts {
 		say := q.opts.Logger.Warn
 		if len(cut.Kept) > 0 {
@@ -92,8 +99,39 @@ func (q *Quorum) openLog() error {
 		}
 		say("the end of the metadata log was cut off", "offset", cut.Offset, "bytes", cut.Bytes, "reason", cut.Reason, "kept", cut.Kept)
 	}
+	for _, d := range report.Damages {
+		q.opts.Logger.Error("records of the metadata log cannot be read", "segment", d.Segment, "first_lost", d.FirstLost, "last_lost", d.LastLost, "reason", d.Reason)
+	}
+	if report.BadEpochs != nil {
+		q.opts.Logger.Warn("leader-epoch-checkpoint of the metadata log was made anew from the batches", "reason", report.BadEpochs)
+	}
+}
+
+// findCuts notes where bytes were cut off, by this recovery or, as the files that it
+// has kept show, by an earlier one.
+func (q *Quorum) findCuts(report commitlog.OpenReport) error {
+	for _, cut := range report.Cuts {
+		q.cut = append(q.cut, fmt.Sprintf("at offset %d (%s)", cut.Offset, cut.Reason))
+	}
+	if len(q.cut) > 0 {
+		return nil
+	}
+	entries, err := q.opts.FS.ReadDir(q.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name, commitlog.CutSuffix) {
+			q.cut = append(q.cut, "see "+filepath.Join(q.dir, e.Name))
+		}
+	}
 	return nil
 }
+
+// Cuts says where bytes were cut off the end of the log, "" for none. What was cut may
+// have been committed: only the rest of the node can tell, by what it finds on its
+// disks.
+func (q *Quorum) Cuts() string { return strings.Join(q.cut, ", ") }
 
 // matchSnapshots brings log and snapshots together after a crash: a snapshot from
 // elsewhere may be ahead of the log, and old ones may be left below its start.

@@ -115,6 +115,7 @@ const maxPending = 64 << 20
 type Quorum struct {
 	opts Options
 	dir  string
+	cut  []string // written by Open only
 
 	// Owned by the loop, after Open.
 	log       *commitlog.Log // its Snapshot may be taken by anyone

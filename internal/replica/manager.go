@@ -32,9 +32,13 @@ type Options struct {
 	Controller  Controller
 	BrokerEpoch func() kafka.BrokerEpoch
 	Membership  Membership
-	// Fatal is called once when the last log directory has failed: the node has
-	// nothing left to serve and is to stop.
+	// Fatal is called when the node is to stop: the last log directory has failed and
+	// there is nothing left to serve, or what is on the disks contradicts itself.
 	Fatal func(error)
+	// MetadataCuts says where recovery has cut the metadata log, "" for nowhere. Where
+	// it has, a replica that the metadata does not have is no stray: the record that
+	// made its topic is among what was lost, and the node must not go on without it.
+	MetadataCuts string
 	// Flushed, if not nil, is told how long each sync of a log took.
 	Flushed func(time.Duration)
 }

@@ -133,6 +133,11 @@ func (d *Dir) claim(tp kafka.TopicPartition, img *image.Image) (*Partition, erro
 		}
 	}
 	if !ok || p == nil || p.id.ID != id {
+		if cuts := d.m.opts.MetadataCuts; cuts != "" {
+			d.m.opts.Fatal(fmt.Errorf("%s holds a replica that the metadata log does not have, and bytes were cut off the end of that log, %s: records of it are lost. "+
+				"Put back __cluster_metadata-0 from a copy; or, to go on without the topics that are lost, remove its files *%s and start again", folder, cuts, commitlog.CutSuffix))
+			return nil, nil
+		}
 		name, err := d.retire(tp, logdir.Stray)
 		if err == nil {
 			d.m.env.log.Warn("set aside: a replica that the metadata does not have on this node", "dir", d.path, "folder", name)
@@ -239,9 +244,12 @@ func (d *Dir) report(p *Partition, r commitlog.OpenReport) {
 	if r.BadEpochs != nil {
 		log.Warn("leader-epoch-checkpoint was made anew from the batches", "reason", r.BadEpochs)
 	}
-	if r.SegmentsRecovered+len(r.IndexesRebuilt)+len(r.BadSnapshots)+len(r.SwapsFinished) > 0 {
+	if len(r.BadSnapshots) > 0 {
+		log.Warn("snapshots of producers could not be read; what they said was read from the batches", "files", r.BadSnapshots)
+	}
+	if r.SegmentsRecovered+len(r.IndexesRebuilt)+len(r.SwapsFinished) > 0 {
 		log.Debug("recovered a log", "segments", r.SegmentsRecovered, "bytes", r.BytesScanned,
-			"indexes", len(r.IndexesRebuilt), "bad_snapshots", r.BadSnapshots, "swaps", r.SwapsFinished)
+			"indexes", len(r.IndexesRebuilt), "swaps", r.SwapsFinished)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestConnectionsThatStall(t *testing.T) {
 		{"the first part of a large request", 1, sendPart(halfProduce(1<<20), 40<<10)},
 		{"half of a large request", 1, sendPart(halfProduce(1<<20), 512<<10)},
 		{"a large request, byte by byte", 1, drip(halfProduce(1<<20), 40<<10)},
-		{"no answer is read", 5, readNothing(allMetadata())},
+		{"no answer is read", 20, readNothing(allMetadata())},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, err := statusField(node.PID(), "RssAnon")

@@ -17,6 +17,11 @@ const (
 	// its place, and how old one must be before a consumer's may.
 	evictionAge = 120 * time.Second
 
+	// maxPartitions is how many partitions all sessions may have together: one takes
+	// some 300 bytes, and a request may name a million. (Apache Kafka has no bound.)
+	// Beyond it clients fetch without a session, which they always may.
+	maxPartitions = 1 << 18
+
 	initialEpoch = 0  // begins a session
 	finalEpoch   = -1 // ends it, or wants none
 )
@@ -27,11 +32,13 @@ type Cache[S, T any] struct {
 	next   atomic.Uint32 // the shard for the next new session
 	shards [shards]shard[S, T]
 
-	evictions atomic.Int64
+	partitions atomic.Int64 // of all sessions
+	evictions  atomic.Int64
 }
 
 type shard[S, T any] struct {
-	limit int
+	limit      int
+	partitions *atomic.Int64 // the cache's
 
 	mu             sync.Mutex
 	sessions       map[int32]*Session[S, T] // guarded by mu
@@ -43,7 +50,7 @@ type shard[S, T any] struct {
 func NewCache[S, T any](slots int, random func() uint32) *Cache[S, T] {
 	c := &Cache[S, T]{random: random}
 	for i := range c.shards {
-		c.shards[i].limit = slots / shards
+		c.shards[i].limit, c.shards[i].partitions = slots/shards, &c.partitions
 		c.shards[i].sessions = map[int32]*Session[S, T]{}
 	}
 	return c
@@ -108,6 +115,9 @@ func (c *Cache[S, T]) Finish(s *Session[S, T], now time.Time) (id int32, release
 		s.busy = false
 		if s.removed {
 			return s.id, s
+		}
+		if grown := sh.count(s); grown > 0 && c.partitions.Load() > maxPartitions {
+			return s.id, sh.removeLocked(s) // the client will begin a new one
 		}
 		return s.id, nil
 	}
@@ -184,6 +194,9 @@ func (c *Cache[S, T]) remove(id int32) *Session[S, T] {
 
 // insert gives a new session an id and a place, if there is one.
 func (c *Cache[S, T]) insert(s *Session[S, T], now time.Time) (id int32, release *Session[S, T]) {
+	if c.partitions.Load()+int64(s.Len()) > maxPartitions {
+		return 0, s
+	}
 	n := c.next.Add(1) % shards
 	sh := &c.shards[n]
 	sh.mu.Lock()
@@ -201,6 +214,7 @@ func (c *Cache[S, T]) insert(s *Session[S, T], now time.Time) (id int32, release
 	}
 	s.kind, s.epoch, s.created = incremental, nextEpoch(initialEpoch), now
 	sh.sessions[s.id] = s
+	sh.count(s)
 	sh.touch(s, now)
 	return s.id, release
 }
@@ -241,6 +255,15 @@ func (s *Session[S, T]) less(o *Session[S, T]) bool {
 	return s.id < o.id
 }
 
+// count has the cache know how many partitions s has, and says by how many they are
+// more than before.
+func (sh *shard[S, T]) count(s *Session[S, T]) (grown int) {
+	grown = s.Len() - s.counted
+	s.counted += grown
+	sh.partitions.Add(int64(grown))
+	return grown
+}
+
 // touch makes s the one that was used last.
 func (sh *shard[S, T]) touch(s *Session[S, T], now time.Time) {
 	s.lastUsed = now
@@ -277,6 +300,8 @@ func (sh *shard[S, T]) unlink(s *Session[S, T]) {
 func (sh *shard[S, T]) removeLocked(s *Session[S, T]) *Session[S, T] {
 	delete(sh.sessions, s.id)
 	sh.unlink(s)
+	sh.partitions.Add(int64(-s.counted))
+	s.counted = 0
 	s.removed = true
 	if s.busy {
 		return nil

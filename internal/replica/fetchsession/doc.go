@@ -23,7 +23,8 @@
 //	    after 2147483647 comes 1.
 //	S3  A session is released exactly once, by whoever Begin, Finish or
 //	    Clear hands it to.
-//	S4  A cache of n slots in 8 shards holds n/8 sessions a shard at most.
+//	S4  A cache of n slots in 8 shards holds n/8 sessions a shard at most, and all
+//	    of them maxPartitions partitions, give or take what is being finished.
 //
 // Files:
 //

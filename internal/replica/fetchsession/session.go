@@ -93,6 +93,7 @@ type Session[S, T any] struct {
 	privileged        bool
 	busy              bool
 	removed           bool
+	counted           int // of its partitions, in the cache's sum
 	created, lastUsed time.Time
 	older, newer      *Session[S, T] // by last use
 }

@@ -192,3 +192,52 @@ func TestFindsEachPartitionOnce(t *testing.T) {
 		})
 	})
 }
+
+// TestPartitionsOfAllSessionsAreBounded: a client that asks for too many fetches
+// without a session, one whose session grows too large loses it, and what has ended
+// makes room.
+func TestPartitionsOfAllSessionsAreBounded(t *testing.T) {
+	c := NewCache[struct{}, int](1000, counter())
+	now := time.Unix(1_000_000, 0)
+	many := func(n int) []kmsg.FetchRequestTopic {
+		return []kmsg.FetchRequestTopic{{Topic: "a", Partitions: manyPartitions(n)}}
+	}
+	fetch := func(id, epoch int32, n int) (got int32, released *Session[struct{}, int]) {
+		t.Helper()
+		s, _, code := c.Begin(id, epoch, false, false, now)
+		if code != kafka.ErrNone {
+			t.Fatal(code)
+		}
+		s.Update(many(n), nil, func(*Slot[int]) {}, func(*Slot[int]) {})
+		return c.Finish(s, now)
+	}
+	first, _ := fetch(0, initialEpoch, maxPartitions/2)
+	second, released := fetch(0, initialEpoch, maxPartitions/2)
+	if first == 0 || second == 0 || released != nil {
+		t.Fatalf("sessions %d, %d, released %v", first, second, released)
+	}
+	if id, released := fetch(0, initialEpoch, 1); id != 0 || released == nil {
+		t.Errorf("session %d is one too many", id)
+	}
+	if id, released := fetch(second, 1, maxPartitions/2+1); id != second || released == nil {
+		t.Errorf("session %d has grown too large, released %v", id, released)
+	}
+	if _, _, code := c.Begin(second, 2, false, false, now); code != kafka.ErrFetchSessionIDNotFound {
+		t.Errorf("it is still there: %v", code)
+	}
+	if id, _ := fetch(0, initialEpoch, maxPartitions/2); id == 0 {
+		t.Error("there is room, but no session")
+	}
+	c.Clear(func(*Session[struct{}, int]) {})
+	if n := c.partitions.Load(); n != 0 {
+		t.Errorf("%d partitions of no session", n)
+	}
+}
+
+func manyPartitions(n int) []kmsg.FetchRequestTopicPartition {
+	list := make([]kmsg.FetchRequestTopicPartition, n)
+	for i := range list {
+		list[i].Partition = int32(i)
+	}
+	return list
+}

@@ -19,7 +19,6 @@ const (
 	deletedSuffix   = ".deleted" // waits for removal
 	cleanedSuffix   = ".cleaned" // output of a cleaning that did not finish
 	swapSuffix      = ".swap"    // finished output that has to take its place
-	cutSuffix       = ".cut"     // bytes that recovery took off and kept
 
 	// raftDeletedSuffix marks metadata snapshots, whose owner removes them.
 	raftDeletedSuffix = ".checkpoint" + deletedSuffix
@@ -49,3 +48,6 @@ func parseName(name string) (base kafka.Offset, suffix string, ok bool) {
 	}
 	return kafka.Offset(n), name[len(digits):], true
 }
+
+// CutSuffix ends the names of files with bytes that recovery took off and kept.
+const CutSuffix = ".cut"

@@ -71,7 +71,7 @@ func (ld *loader) finishSwaps(swaps []string) error {
 	}
 	for _, name := range ld.sortedNames() {
 		base, _, ok := parseName(name)
-		if ok && !strings.HasSuffix(name, swapSuffix) && !strings.HasSuffix(name, cutSuffix) && base >= from && base < upTo {
+		if ok && !strings.HasSuffix(name, swapSuffix) && !strings.HasSuffix(name, CutSuffix) && base >= from && base < upTo {
 			if err := ld.remove(name); err != nil {
 				return err
 			}

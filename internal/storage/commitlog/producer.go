@@ -61,6 +61,14 @@ func (p *producer) lastSequence() int32 {
 	return record.NoSequence
 }
 
+// lastOffset is that of its last batch that is remembered.
+func (p *producer) lastOffset() kafka.Offset {
+	if m, ok := p.last(); ok {
+		return m.lastOffset
+	}
+	return kafka.NoOffset
+}
+
 // duplicate finds the remembered batch that has exactly these sequences.
 func (p *producer) duplicate(h *record.Header) (batchMeta, bool) {
 	if h.ProducerEpoch != p.epoch {

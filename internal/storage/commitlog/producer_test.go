@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"barnabas/internal/kafka"
+	"barnabas/internal/record"
 )
 
 // TestSnapshotsListProducersAsJavaDoes compares with what java.util.HashMap<Long, …>
@@ -82,5 +83,45 @@ func TestEpochHistory(t *testing.T) {
 	}
 	if want := (epochs{{1, 0}, {2, 10}, {4, 20}}); !slices.Equal(e, want) {
 		t.Errorf("the history was changed in place: %v", e)
+	}
+}
+
+// TestProducersOfALogAreBounded: the oldest are forgotten, but none whose transaction
+// is open, and not the one that writes now and then.
+func TestProducersOfALogAreBounded(t *testing.T) {
+	ps := &producers{}
+	most := 0
+	write := func(id, offset int64, txn bool) {
+		p := ps.get(kafka.ProducerID(id))
+		h := record.Header{ProducerID: kafka.ProducerID(id), BaseOffset: kafka.Offset(offset)}
+		p.addData(&h, h.BaseOffset)
+		if txn {
+			p.txnStart = h.BaseOffset
+		}
+		ps.put(&p)
+		most = max(most, len(ps.list))
+	}
+	write(1, 0, true)
+	for i := range int64(3 * maxProducers) {
+		write(1000+i, 2*i+1, false)
+		if i%1000 == 0 {
+			write(2, 2*i+2, false)
+		}
+	}
+	if most != maxProducers {
+		t.Errorf("%d producers at most, want %d", most, maxProducers)
+	}
+	for _, id := range []int64{1, 2, 1000 + 3*maxProducers - 1, 1000 + 3*maxProducers - maxProducers/2} {
+		if p := ps.get(kafka.ProducerID(id)); p.epoch == kafka.NoProducerEpoch {
+			t.Errorf("producer %d is forgotten", id)
+		}
+	}
+	if p := ps.get(1000); p.epoch != kafka.NoProducerEpoch {
+		t.Error("the oldest is remembered")
+	}
+	for i := range ps.list {
+		if ps.find(ps.list[i].id) != i {
+			t.Fatalf("producer %d is not found", ps.list[i].id)
+		}
 	}
 }

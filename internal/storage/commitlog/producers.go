@@ -19,6 +19,11 @@ type endedTxn struct{ start, marker kafka.Offset }
 // indexFrom is the number of producers from which they are found by a map.
 const indexFrom = 16
 
+// maxProducers is how many producers a log remembers; one takes some 200 bytes. Apache
+// Kafka has no bound but producer.id.expiration.ms, a day, in which a client that asks
+// for id after id can fill any memory.
+const maxProducers = 20_000
+
 // producers is the state of all producers of a log, and of their transactions.
 // Nothing in it holds a pointer but the map.
 type producers struct {
@@ -64,6 +69,9 @@ func (ps *producers) put(p *producer) {
 		ps.list[i] = *p
 		return
 	}
+	if len(ps.list) >= maxProducers {
+		ps.forgetOldest()
+	}
 	ps.list = append(ps.list, *p)
 	ps.most = max(ps.most, len(ps.list))
 	if ps.index != nil {
@@ -99,6 +107,20 @@ func (ps *producers) expire(now kafka.TimestampMs, c *Config) {
 	if len(ps.list) != before {
 		ps.reindex()
 	}
+}
+
+// forgetOldest forgets the quarter of the producers that wrote longest ago, but none
+// with an open transaction. One that is forgotten may go on, as after its expiry: only
+// a batch that it had sent twice would not be recognised.
+func (ps *producers) forgetOldest() {
+	ends := make([]kafka.Offset, 0, len(ps.list))
+	for i := range ps.list {
+		ends = append(ends, ps.list[i].lastOffset())
+	}
+	slices.Sort(ends)
+	oldest := ends[len(ends)/4]
+	ps.list = slices.DeleteFunc(ps.list, func(p producer) bool { return p.txnStart < 0 && p.lastOffset() <= oldest })
+	ps.reindex()
 }
 
 // begin notes that a transaction has begun.

@@ -330,7 +330,7 @@ func (ld *loader) loseSegments(from int, c *Cut) error {
 
 // keepTail copies what is going to be cut off to a file beside the segment.
 func (ld *loader) keepTail(c *Cut, v *verifier) (err error) {
-	name := fileName(c.Segment, logSuffix+"."+strconv.FormatInt(c.Position, 10)+cutSuffix)
+	name := fileName(c.Segment, logSuffix+"."+strconv.FormatInt(c.Position, 10)+CutSuffix)
 	f, err := ld.env.FS.Open(joinPath(ld.dir, name), vfs.CreateEmpty)
 	if err != nil {
 		return err
@@ -365,11 +365,11 @@ func (ld *loader) dropBehind(i int, cut *Cut) error {
 	for _, s := range behind {
 		if cut.Lost {
 			name := fileName(s.base, logSuffix)
-			if err := ld.env.FS.Rename(joinPath(ld.dir, name), joinPath(ld.dir, name+cutSuffix)); err != nil {
+			if err := ld.env.FS.Rename(joinPath(ld.dir, name), joinPath(ld.dir, name+CutSuffix)); err != nil {
 				return err
 			}
 			delete(ld.names, name)
-			cut.Kept = append(cut.Kept, name+cutSuffix)
+			cut.Kept = append(cut.Kept, name+CutSuffix)
 		}
 		for _, suffix := range segmentSuffixes {
 			if ld.exists(s, suffix) {
