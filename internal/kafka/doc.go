@@ -9,4 +9,5 @@
 //	errorcode.go  the error codes of Apache Kafka 4.4
 //	feature.go    feature names, metadata.version levels, defaults
 //	topicname.go  the rules for topic names; internal topics
+//	coordinatorkey.go  which partition of an internal topic a key lives in
 package kafka
