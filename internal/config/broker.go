@@ -25,6 +25,7 @@ type Broker struct {
 	Cleaner        Cleaner
 	Topics         Topics
 	InternalTopics InternalTopics
+	Groups         Groups
 	Replication    Replication
 	Fetch          Fetch
 	Producers      Producers
@@ -191,6 +192,20 @@ type InternalTopics struct {
 	ShareStateSegmentBytes      int `key:"share.coordinator.state.topic.segment.bytes"`
 	ShareStateMinISR            int `key:"share.coordinator.state.topic.min.isr"`
 	ShareStateCompressionCodec  int `key:"share.coordinator.state.topic.compression.codec"`
+}
+
+// Groups holds the keys of the group coordinator.
+type Groups struct {
+	AppendLinger           time.Duration `key:"group.coordinator.append.linger.ms"` // negative: until nothing else is queued
+	CommitTimeout          time.Duration `key:"offsets.commit.timeout.ms"`
+	LoadBufferSize         int           `key:"offsets.load.buffer.size"`
+	OffsetMetadataMaxBytes int           `key:"offset.metadata.max.bytes"`
+	OffsetsRetention       time.Duration `key:"offsets.retention.minutes"`
+	RetentionCheckInterval time.Duration `key:"offsets.retention.check.interval.ms"`
+	MinSessionTimeout      time.Duration `key:"group.min.session.timeout.ms"`
+	MaxSessionTimeout      time.Duration `key:"group.max.session.timeout.ms"`
+	InitialRebalanceDelay  time.Duration `key:"group.initial.rebalance.delay.ms"`
+	MaxSize                int           `key:"group.max.size"`
 }
 
 // Replication holds the keys of leaders, followers and elections.

@@ -92,7 +92,7 @@ const (
 	Honoured Status = iota
 	meaningless
 	needsNodes
-	needsGroups
+	needsConsumerProtocol
 	needsShareGroups
 	needsStreamsGroups
 	needsTransactions
@@ -116,8 +116,8 @@ func (s Status) Reason() string {
 		return "there is no thread pool, queue, delay or JVM here that it could set"
 	case needsNodes:
 		return "this release runs clusters of one node"
-	case needsGroups:
-		return "consumer groups are not part of this release"
+	case needsConsumerProtocol:
+		return "the consumer group protocol of KIP-848 is not part of this release"
 	case needsShareGroups:
 		return "share groups are not part of this release"
 	case needsStreamsGroups:
