@@ -64,7 +64,7 @@ func tables() []table {
 			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic}, kmsg.AlterConfigs: {topic, cluster, group},
 			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
 			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
-			kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
+			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.ApiVersions: {none}, kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.CreatePartitions: {topic},

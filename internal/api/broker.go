@@ -8,6 +8,8 @@ import (
 	"barnabas/internal/base/loglevel"
 	"barnabas/internal/config"
 	"barnabas/internal/controller"
+	"barnabas/internal/coordinator/group"
+	"barnabas/internal/coordinator/runtime"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metrics"
@@ -42,6 +44,8 @@ type Options struct {
 	// Replicas and ProducerIDs are needed by Broker alone.
 	Replicas    *replica.Manager
 	ProducerIDs *producerid.Manager
+	// Groups are the group coordinators of this node; Broker alone needs them.
+	Groups *runtime.Runtime[*group.Core]
 	// Ports are the ports that listeners are bound to, by name of the listener:
 	// for addresses that are told as the client reached them.
 	Ports func(listener string) int
@@ -64,6 +68,7 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.Fetch:                   (*Broker).fetch,
 		kmsg.ListOffsets:             (*Broker).listOffsets,
 		kmsg.Metadata:                (*Broker).metadata,
+		kmsg.FindCoordinator:         (*Broker).findCoordinator,
 		kmsg.ApiVersions:             (*Broker).apiVersions,
 		kmsg.CreateTopics:            (*Broker).createTopics,
 		kmsg.DeleteTopics:            (*Broker).deleteTopics,

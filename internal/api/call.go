@@ -38,6 +38,11 @@ func (c *call) mayCluster(op kmsg.ACLOperation) bool {
 	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeCluster, security.ClusterName)
 }
 
+// mayGroup says whether the client may do op with the group.
+func (c *call) mayGroup(op kmsg.ACLOperation, group string) bool {
+	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeGroup, group)
+}
+
 // mayTransactionalID says whether the client may do op with the transactional id.
 func (c *call) mayTransactionalID(op kmsg.ACLOperation, id string) bool {
 	return c.authorizer.Allows(c.client(), op, kmsg.ACLResourceTypeTransactionalId, id)

@@ -23,6 +23,7 @@
 //	errors.go                  error codes of answers, counted for the metrics
 //	configchanges.go           what a node checks of changes to configurations by itself
 //	brokerloggers.go           levels of this node's loggers
+//	groups.go                  which coordinator a group has
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name
 //

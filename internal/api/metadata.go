@@ -233,35 +233,44 @@ func (b *Broker) mayAutoCreate(c *call, req *kmsg.MetadataRequest) bool {
 // create asks the controller for topics that are not there. The client is told
 // that they are unknown, and asks again.
 func (m *metadataAnswer) create(topics []string) {
-	var asked []string
-	req := kmsg.NewPtrCreateTopicsRequest()
-	req.Version = 7
-	req.TimeoutMillis = 30_000
+	var wanted []string
 	for i := range topics {
 		name := topics[i]
 		code := notThere(name)
 		if code == kafka.ErrUnknownTopicOrPartition && !m.c.mayCluster(kmsg.ACLOperationCreate) && !m.c.mayTopic(kmsg.ACLOperationCreate, name) {
-			code = kafka.ErrTopicAuthorizationFailed
+			m.fail(&name, kafka.ZeroUUID, kafka.ErrTopicAuthorizationFailed)
+			continue
 		}
-		if code == kafka.ErrUnknownTopicOrPartition && m.b.autoCreate.begin(name, m.c.Arrived) {
+		if code == kafka.ErrUnknownTopicOrPartition {
+			wanted = append(wanted, name)
+		}
+		m.notThere(&name, code)
+	}
+	ctx := controller.Context{Principal: m.c.conn.Principal(), ClientID: m.c.Header.ClientID, Received: m.c.Arrived}
+	m.b.createOnDemand(ctx, wanted)
+}
+
+// createOnDemand asks the controller for topics that somebody needs, but for those
+// that it was asked for already. It does not wait.
+func (b *Broker) createOnDemand(ctx controller.Context, topics []string) {
+	var asked []string
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.Version = 7
+	req.TimeoutMillis = 30_000
+	for _, name := range topics {
+		if b.autoCreate.begin(name, ctx.Received) {
 			asked = append(asked, name)
-			req.Topics = append(req.Topics, m.b.newTopic(name))
-		}
-		if code == kafka.ErrTopicAuthorizationFailed {
-			m.fail(&name, kafka.ZeroUUID, code)
-		} else {
-			m.notThere(&name, code)
+			req.Topics = append(req.Topics, b.newTopic(name))
 		}
 	}
 	if len(asked) == 0 {
 		return
 	}
-	ctx := controller.Context{Principal: m.c.conn.Principal(), ClientID: m.c.Header.ClientID, Received: m.c.Arrived}
-	m.b.Controller.CreateTopics(ctx, req, func(resp *kmsg.CreateTopicsResponse) {
-		m.b.autoCreate.end(asked)
+	b.Controller.CreateTopics(ctx, req, func(resp *kmsg.CreateTopicsResponse) {
+		b.autoCreate.end(asked)
 		for _, t := range resp.Topics {
 			if code := kafka.ErrorCode(t.ErrorCode); code != kafka.ErrNone && code != kafka.ErrTopicAlreadyExists {
-				m.b.Log.Info("auto creation of a topic failed", "topic", t.Topic, "error", code)
+				b.Log.Info("auto creation of a topic failed", "topic", t.Topic, "error", code)
 			}
 		}
 	})

@@ -51,6 +51,8 @@ func (g target) requests(key kmsg.Key, version int16) []kmsg.Request {
 // fill names the target in a request that has one way to do so.
 func (g target) fill(r kmsg.Request) {
 	switch r := r.(type) {
+	case *kmsg.FindCoordinatorRequest:
+		r.CoordinatorKey, r.CoordinatorKeys = "g", []string{"g"}
 	case *kmsg.ListOffsetsRequest:
 		p := kmsg.NewListOffsetsRequestTopicPartition()
 		p.Timestamp, r.ReplicaID = -1, -1

@@ -13,11 +13,11 @@
 // registers and is unfenced → clients are let in. Nothing in it waits for a clock.
 //
 // How it stops: no new connections → a controlled shutdown, which gives
-// leaderships away and needs everything below → answers leave → replicas close
+// leaderships away and needs everything below → groups answer who waits → answers leave → replicas close
 // their logs and mark the stop as clean → controller, loader and quorum close →
 // the locks are given back.
 //
-// Publishers of the metadata image, in order: configuration, replicas, this
+// Publishers of the metadata image, in order: configuration, replicas, groups, this
 // node's own pointer (from which requests are answered), membership, controller.
 // So whoever is answered "committed" by the controller finds the change here.
 //
@@ -32,6 +32,7 @@
 //	dirs.go      log directories: lock, format, check
 //	assemble.go  the parts and how they know each other
 //	publish.go   what happens to a new image
+//	coordinator.go  the group coordinators and what they follow
 //	adapters.go  small interfaces between layers that are blind to each other
 //	register.go  what this node registers as: endpoints, features
 //	admin.go     the admin listener, readiness

@@ -22,11 +22,12 @@ import (
 // meters are what is counted while requests are served; all other numbers are
 // read from their owners when a page is asked for.
 type meters struct {
-	requests *metrics.Requests
-	errors   *metrics.Errors
-	flushes  metrics.Durations
-	pools    []pool // memory for requests
-	census   census // owned by the scrape
+	requests                 *metrics.Requests
+	errors                   *metrics.Errors
+	flushes                  metrics.Durations
+	groupLoads, groupAppends metrics.Durations
+	pools                    []pool // memory for requests
+	census                   census // owned by the scrape
 }
 
 // pool is a budget with its name.

@@ -18,6 +18,8 @@ import (
 	"barnabas/internal/base/wheel"
 	"barnabas/internal/config"
 	"barnabas/internal/controller"
+	"barnabas/internal/coordinator/group"
+	"barnabas/internal/coordinator/runtime"
 	"barnabas/internal/kafka"
 	"barnabas/internal/membership"
 	"barnabas/internal/metadata/image"
@@ -62,6 +64,7 @@ type Node struct {
 	controller  *controller.Controller
 	loader      *loader.Loader
 	producerIDs *producerid.Manager
+	groups      *runtime.Runtime[*group.Core]
 	assignments *membership.Assignments
 	server      *server.Server
 	admin       *admin.Server // nil: off
@@ -155,6 +158,9 @@ func (n *Node) disassemble() error {
 	}
 	if n.controller != nil {
 		n.controller.Close()
+	}
+	if n.groups != nil {
+		n.groups.Close()
 	}
 	if n.replicas != nil {
 		n.replicas.Close(kafka.NoBrokerEpoch)
@@ -280,6 +286,9 @@ func (n *Node) stopInOrder(ctx context.Context) error {
 	n.log.Info("stopping")
 	clean := n.leave(ctx)
 	epoch := n.brokerEpoch()
+	// Members that wait for a rebalance are answered before their answers are waited
+	// for.
+	n.groups.Close()
 	answers, cancel := context.WithTimeout(context.Background(), answersTimeout)
 	defer cancel()
 	var errs []error

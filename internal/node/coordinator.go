@@ -1,0 +1,96 @@
+package node
+
+import (
+	"crypto/rand"
+	"maps"
+	"time"
+
+	"barnabas/internal/base/timeline"
+	"barnabas/internal/config"
+	"barnabas/internal/coordinator/group"
+	"barnabas/internal/coordinator/machine"
+	"barnabas/internal/coordinator/runtime"
+	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/record"
+	"barnabas/internal/replica"
+)
+
+// makeGroups makes the coordinator of groups. It leads nothing yet.
+func (n *Node) makeGroups() {
+	c := n.config
+	settings := groupSettings(&c.Groups)
+	n.groups = runtime.New(runtime.Options[*group.Core]{
+		Topic: kafka.ConsumerOffsetsTopic,
+		New: func(_ int32, r *timeline.Registry) *group.Core {
+			return group.New(group.Options{Registry: r, Settings: settings, Random: rand.Reader})
+		},
+		Wheel: n.wheel, Now: time.Now, Log: n.log.With("part", "groups"),
+		Linger: c.Groups.AppendLinger, CommitTimeout: c.Groups.CommitTimeout, LoadBuffer: c.Groups.LoadBufferSize,
+		Compression: record.Compression{Codec: record.Codec(c.InternalTopics.OffsetsCompressionCodec)},
+		Loaded:      n.meters.groupLoads.Observe, Appended: n.meters.groupAppends.Observe,
+	})
+}
+
+func groupSettings(c *config.Groups) group.Settings {
+	return group.Settings{
+		MinSessionTimeout: c.MinSessionTimeout, MaxSessionTimeout: c.MaxSessionTimeout,
+		InitialRebalanceDelay: c.InitialRebalanceDelay, MaxSize: c.MaxSize, OffsetMetadataMax: c.OffsetMetadataMaxBytes,
+		OffsetsRetention: c.OffsetsRetention, RetentionCheck: c.RetentionCheckInterval,
+	}
+}
+
+// publishGroups has the coordinators follow the leaders of the partitions that they
+// live in, and forget the offsets of topics that are deleted. The replicas know of
+// the change already.
+func (n *Node) publishGroups(d *image.Delta) {
+	deleted := map[string]kafka.UUID{}
+	for i := range d.Topics {
+		c := &d.Topics[i]
+		if c.Topic().Name == kafka.ConsumerOffsetsTopic {
+			n.followGroups(c)
+		} else if c.New == nil {
+			deleted[c.Old.Name] = c.Old.ID
+		}
+	}
+	if len(deleted) == 0 {
+		return
+	}
+	for _, partition := range n.groups.Partitions() {
+		// A partition that is being loaded refuses this, and serves the offsets of
+		// the topic until they expire, as in Apache.
+		n.groups.Do(partition, func(core *group.Core, now time.Time) machine.Decision {
+			core.TopicsDeleted(now, maps.Clone(deleted))
+			return machine.Decision{}
+		}, func(kafka.ErrorCode) {})
+	}
+}
+
+// followGroups takes in a change of the topic of groups.
+func (n *Node) followGroups(c *image.TopicChange) {
+	for p := range c.Partitions() {
+		if p.New == nil || p.New.Leader != n.config.Node.ID {
+			n.groups.Resign(p.Number)
+			continue
+		}
+		led := n.replicas.Led(p.Topic.Name, p.Number, p.New.LeaderEpoch)
+		if led == nil {
+			n.groups.Resign(p.Number) // its directory cannot be used
+			continue
+		}
+		n.groups.Lead(p.Number, runtime.Leadership{Topic: p.Topic.ID, Epoch: p.New.LeaderEpoch, Log: ledLog{led}})
+	}
+}
+
+// ledLog is a partition that is led here, as a coordinator sees it.
+type ledLog struct{ *replica.Led }
+
+func (l ledLog) Append(batch record.Batch) (runtime.Appended, kafka.ErrorCode) {
+	end, highWatermark, code := l.Led.Append(batch)
+	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
+}
+
+func (l ledLog) State() (runtime.LogState, kafka.ErrorCode) {
+	st, code := l.Led.State()
+	return runtime.LogState(st), code
+}
