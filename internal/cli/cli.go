@@ -43,6 +43,8 @@ func commands() []command {
 		{"consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
 		{"groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
 		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
+		{"delete-records", "kafka-delete-records", "delete records below an offset", tool(client.DeleteRecords)},
+		{"log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", tool(client.LogDirs)},
 		{"broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", tool(client.BrokerAPIVersions)},
 		{"cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
 		{"features", "kafka-features", "tell and change feature levels", tool(client.Features)},

@@ -1,10 +1,12 @@
 package oracle
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -51,4 +53,23 @@ func levelsOfTheSamples(t *testing.T, st stage) {
 	if out.Exit != 0 {
 		t.Fatalf("exit %d\n%s%s", out.Exit, out.Stdout, out.Stderr)
 	}
+}
+
+// deletionsOfTheSamples makes the topics that the samples of delete-records and
+// log-dirs find, and the first file of offsets.
+func deletionsOfTheSamples(t *testing.T, st stage) {
+	t.Helper()
+	recordsOfTheSamples(t, st)
+	cl, err := kgo.NewClient(kgo.SeedBrokers(st.node.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	for topic, partitions := range map[string]int32{"nosuch": 1, "ra": 2} {
+		_, err := kadm.NewClient(cl).CreateTopic(t.Context(), partitions, 1, nil, topic)
+		if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+			t.Fatal(err)
+		}
+	}
+	writes("dr.json", `{"partitions":[{"topic":"t1","partition":0,"offset":1},{"topic":"t1","partition":1,"offset":-1}],"version":1}`)(t, st)
 }

@@ -12,6 +12,8 @@
 //	tool.go            what tools share: streams, errors, connection
 //	topics.go          topics: options and actions; topics_describe.go its output
 //	get_offsets.go     get-offsets
+//	delete_records.go  delete-records
+//	log_dirs.go        log-dirs
 //	door.go            a way into a cluster: by brokers, or by controllers
 //	output.go          tables, and JSON for programs
 //	api_versions.go    broker-api-versions
