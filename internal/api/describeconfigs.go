@@ -117,7 +117,7 @@ func configAnswer(e *config.Entry, req *kmsg.DescribeConfigsRequest) kmsg.Descri
 	out := kmsg.NewDescribeConfigsResponseResourceConfig()
 	out.Name, out.Value, out.Source = e.Name, e.Value, kmsg.ConfigSource(e.Source)
 	out.ConfigType, out.ReadOnly, out.IsSensitive = kmsg.ConfigType(e.Type), e.ReadOnly, e.Sensitive
-	if req.IncludeDocumentation && e.Doc != "" {
+	if req.IncludeDocumentation && e.Doc != "" || e.Source == config.SourceLogger { // a logger's is empty, not null
 		out.Documentation = &e.Doc
 	}
 	if !req.IncludeSynonyms {

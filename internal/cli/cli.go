@@ -42,6 +42,8 @@ func commands() []command {
 		{"console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
 		{"consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
 		{"groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
+		{"configs", "kafka-configs", "describe and alter configurations", tool(client.Configs)},
+		{"client-metrics", "kafka-client-metrics", "describe and alter which metrics clients push", tool(client.ClientMetrics)},
 		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
 		{"delete-records", "kafka-delete-records", "delete records below an offset", tool(client.DeleteRecords)},
 		{"log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", tool(client.LogDirs)},

@@ -28,7 +28,7 @@ func (k *Key) OnlyAtStart() bool { return onlyAtStart[k.Name] }
 // perListener are the keys that a running node takes with the prefix of a
 // listener alone (class DynamicSecurityConfigs).
 func perListener(name string) bool {
-	return strings.HasPrefix(name, "ssl.") || strings.HasPrefix(name, "sasl.")
+	return strings.HasPrefix(name, "ssl.keystore.") || strings.HasPrefix(name, "ssl.truststore.") || name == "ssl.key.password"
 }
 
 // DynamicValues are those of the values of the metadata log that a running node
@@ -69,15 +69,15 @@ func (b *Broker) ValidateDynamic(level Level, wanted map[string]string) error {
 		err = refuse("Cannot update these configs at default cluster level, broker id must be specified", func(_ string, k *Key) bool { return k.Update == PerBroker })
 	}
 	if err == nil {
-		err = refuse("Not supported by this release, listeners are bound when the node starts", func(name string, _ *Key) bool { return onlyAtStart[name] })
-	}
-	if err == nil {
 		err = refuseUnsupported(wanted)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = b.validateResult(level, wanted)
 	}
-	return b.validateResult(level, wanted)
+	if err == nil {
+		err = refuse("Not supported by this release, listeners are bound when the node starts", func(name string, _ *Key) bool { return onlyAtStart[name] })
+	}
+	return err
 }
 
 // parseDynamic checks each value by itself, in the order of the registry.
@@ -103,17 +103,21 @@ func parseDynamic(wanted map[string]string) error {
 }
 
 // refuseUnsupported refuses what also stops a node that starts: keys whose silent
-// absence would open a door. Those of TLS and SASL stand with the prefix of a
-// listener here, and as all listeners are PLAINTEXT they mean nothing to Apache
-// either.
+// absence would open a door. With the prefix of a listener those of TLS and SASL
+// pass: all listeners are PLAINTEXT, so that they mean nothing to Apache either.
 func refuseUnsupported(wanted map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		k, _ := known(name)
-		if k != nil && !undeclared(k.Name) && k.Status.Refused() && !perListener(k.Name) && !k.isDefault(wanted[name]) {
+		if k != nil && !undeclared(k.Name) && k.Status.Refused() && !(k.Name != name && secures(k.Name)) && !k.isDefault(wanted[name]) {
 			return fmt.Errorf("%s is not supported by this release: %s", name, k.Status.Reason())
 		}
 	}
 	return nil
+}
+
+// secures says whether a key is one of TLS or SASL.
+func secures(name string) bool {
+	return strings.HasPrefix(name, "ssl.") || strings.HasPrefix(name, "sasl.")
 }
 
 // validateResult checks the node's configuration as the change would make it.

@@ -19,6 +19,8 @@ func sequences() []sequence {
 		protocolSequences,
 		controllerSequences,
 		featureSequences,
+		configSequences,
+		adminSequences,
 		randomSequences(),
 	)
 }

@@ -65,6 +65,7 @@ var named = map[string]string{
 var unordered = map[string][]string{
 	"ApiVersionsResponseSupportedFeature":                   {"Name"},
 	"ApiVersionsResponseFinalizedFeature":                   {"Name"},
+	"AlterConfigsResponseResource":                          {"ResourceType", "ResourceName"},
 	"CreatePartitionsResponseTopic":                         {"Topic", "ErrorCode"},
 	"CreateTopicsResponseTopic":                             {"Topic", "ErrorCode"},
 	"DeleteTopicsResponseTopic":                             {"Topic", "ErrorCode", "TopicID"},
@@ -72,6 +73,8 @@ var unordered = map[string][]string{
 	"DescribeProducersResponseTopic":                        {"Topic"},
 	"DescribeProducersResponseTopicPartition":               {"Partition"},
 	"DescribeProducersResponseTopicPartitionActiveProducer": {"ProducerID"},
+	"IncrementalAlterConfigsResponseResource":               {"ResourceType", "ResourceName"},
+	"ListConfigResourcesResponseConfigResource":             {"Type", "Name"},
 	"ListOffsetsResponseTopic":                              {"Topic"},
 	"ListOffsetsResponseTopicPartition":                     {"Partition"},
 	"MetadataResponseTopic":                                 {"Topic", "ErrorCode", "TopicID"},

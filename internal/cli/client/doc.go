@@ -31,6 +31,9 @@
 //	                       consumer_groups_delete.go, consumer_groups_reset.go;
 //	                       consumer_groups_plan.go: CSV, dates and durations
 //	groups.go              groups
+//	configs.go             configs: options and actions; configs_args.go its arguments,
+//	                       configs_describe.go its output, configs_admin.go what it asks
+//	client_metrics.go      client-metrics
 //	group_admin.go         what the tools for groups ask brokers
 //	java_order.go          the order in which Apache's tools print maps
 package client
