@@ -3,7 +3,7 @@
 // per request. The counts come from flags; the defaults are the share that CI
 // runs, and the full figures are
 //
-//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000
+//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -compact-bytes 10000000000
 //
 // Each test needs root only where it says so (power cuts make loop devices). A
 // means that is missing fails the test: a machine that cannot run it must not
@@ -13,6 +13,7 @@
 //	kill_test.go      SIGKILL at random moments; ours and Apache open the folder
 //	power_test.go     ext4 on a loop device, shut down without a flush
 //	frames_test.go    mutated frames to the live port
+//	compaction_test.go updates and tombstones, killed while it compacts; the model agrees
 //	idle_test.go      memory of idle connections
 //	stall_test.go     connections that begin what they do not end
 //	syscalls_test.go  system calls per produce request
