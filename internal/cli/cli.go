@@ -51,6 +51,11 @@ func commands() []command {
 		{"cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
 		{"features", "kafka-features", "tell and change feature levels", tool(client.Features)},
 		{"metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", tool(client.MetadataQuorum)},
+		{"producer-perf-test", "kafka-producer-perf-test", "measure how fast records are written", tool(client.ProducerPerf)},
+		{"consumer-perf-test", "kafka-consumer-perf-test", "measure how fast records are read", tool(client.ConsumerPerf)},
+		{"e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", tool(client.E2ELatency)},
+		{"verifiable-producer", "kafka-verifiable-producer", "write numbers, and tell of each answer in JSON", tool(client.VerifiableProducer)},
+		{"verifiable-consumer", "kafka-verifiable-consumer", "read as a member of a group, and tell of it in JSON", tool(client.VerifiableConsumer)},
 	}
 }
 

@@ -134,6 +134,12 @@ func shapeOf(text string) string {
 	return blankShape.ReplaceAllString(numberShape.ReplaceAllString(text, "#"), " ")
 }
 
+// endsOf is the first line and the last.
+func endsOf(text string) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	return lines[0] + lines[len(lines)-1] + "\n"
+}
+
 // inAnyOrder sorts the lines, and in them what commas separate; a list of configs
 // may have something before it.
 func inAnyOrder(text string) string {

@@ -14,6 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"barnabas/test/kit"
 )
 
@@ -148,18 +152,38 @@ func playScene(t *testing.T, s scene, bin string, treatments *treatments) {
 			t.Fatalf("%s: exit %d\n%s%s", line, out.Exit, out.Stdout, out.Stderr)
 		}
 	}
+	groups := !s.stopped && servesGroups(t, n)
 	for _, file := range s.files {
 		for _, one := range readSamples(t, file) {
-			how := treatments.of(one)
-			if how == leftOut {
-				continue
-			}
 			if prepare := s.prepare[one.name()]; prepare != nil {
 				prepare(t, st)
+			}
+			how, waits := strings.CutPrefix(treatments.of(one), needsGroups)
+			if how = strings.TrimSpace(how); how == leftOut || waits && !groups {
+				continue
 			}
 			t.Run(one.name(), func(t *testing.T) { st.play(t, one, how) })
 		}
 	}
+}
+
+// servesGroups says whether the node coordinates groups.
+func servesGroups(t *testing.T, n *kit.Node) bool {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(n.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	versions, err := kadm.NewClient(cl).ApiVersions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range versions {
+		_, _, ok := v.KeyVersions(int16(kmsg.JoinGroup))
+		return ok
+	}
+	return false
 }
 
 // run runs a sample's command; one that Apache's kit had to interrupt is
@@ -203,6 +227,8 @@ func (st stage) play(t *testing.T, s sample, how string) {
 		want, got = inAnyOrder(want), inAnyOrder(got)
 	case byShape:
 		want, got = shapeOf(want), shapeOf(got)
+	case byEnds:
+		want, got = shapeOf(endsOf(want)), shapeOf(endsOf(got))
 	}
 	if how == byExit {
 		if exit != out.Exit {
@@ -215,7 +241,7 @@ func (st stage) play(t *testing.T, s sample, how string) {
 		return
 	}
 	wantErr, gotErr := stderrCore(name(s.stderr)), stderrCore(name(out.Stderr))
-	if how == byShape {
+	if how == byShape || how == byEnds {
 		wantErr, gotErr = shapeOf(wantErr), shapeOf(gotErr)
 	}
 	if wantErr != gotErr {
@@ -230,11 +256,16 @@ func (st stage) play(t *testing.T, s sample, how string) {
 
 // How a sample is compared when not byte by byte.
 const (
-	leftOut  = "left-out"  // not run
-	runOnly  = "run-only"  // run for what it does, not compared
-	anyOrder = "any-order" // lines are sorted first
-	byShape  = "by-shape"  // numbers stand for any number
-	byExit   = "by-exit"   // exit code alone
+	leftOut  = "left-out"      // not run
+	runOnly  = "run-only"      // run for what it does, not compared
+	anyOrder = "any-order"     // lines are sorted first
+	byShape  = "by-shape"      // numbers stand for any number
+	byExit   = "by-exit"       // exit code alone
+	byEnds   = "by-shape-ends" // as by-shape, but of lines between the first and the last none counts
+
+	// needsGroups may stand before one of them: left out while the node has no
+	// groups.
+	needsGroups = "needs-groups"
 )
 
 // treatment is a line of treatment.txt.
@@ -269,7 +300,8 @@ func readTreatments(t *testing.T) *treatments {
 			t.Fatalf("treatment.txt: %q: %v", line, err)
 		}
 		how := strings.TrimSpace(fields[2])
-		if !slices.Contains([]string{leftOut, runOnly, anyOrder, byShape, byExit}, how) {
+		bare := strings.TrimSpace(strings.TrimPrefix(how, needsGroups))
+		if !slices.Contains([]string{"", leftOut, runOnly, anyOrder, byShape, byEnds, byExit}, bare) {
 			t.Fatalf("treatment.txt: %q is no treatment", how)
 		}
 		out.list = append(out.list, &treatment{file: strings.TrimSpace(fields[0]), text: strings.TrimSpace(fields[1]), numbers: numbers, how: how})

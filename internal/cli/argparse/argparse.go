@@ -30,6 +30,8 @@ type Option struct {
 	// Number says what the value has to be: "Integer", "Long" or "Double", as Java
 	// calls it; "" is anything.
 	Number string
+	// Choices are the values that are taken; nil is any.
+	Choices []string
 	// Default is what Value says if the option isn't given; "" is nothing.
 	Default string
 }
@@ -328,7 +330,7 @@ func (p *parser) take(o *Option, value string, hasValue bool) error {
 		}
 		value, p.rest = p.rest[0], p.rest[1:]
 	}
-	if err := p.checkNumber(o, value); err != nil {
+	if err := p.checkValue(o, value); err != nil {
 		return err
 	}
 	p.given = append(p.given, o)
@@ -343,8 +345,11 @@ func (p *parser) take(o *Option, value string, hasValue bool) error {
 	return nil
 }
 
-// checkNumber refuses a value that is not of the kind that the option takes.
-func (p *parser) checkNumber(o *Option, value string) error {
+// checkValue refuses a value that is not of the kind that the option takes.
+func (p *parser) checkValue(o *Option, value string) error {
+	if o.Choices != nil && !slices.Contains(o.Choices, value) {
+		return p.complain("argument %s: invalid choice: '%s' (choose from {%s})", o.name(), value, strings.Join(o.Choices, ","))
+	}
 	var err error
 	switch o.Number {
 	case "Integer":

@@ -33,7 +33,7 @@ func consoleProducerOptions() *options.Set {
 		options.Option{Name: "metadata-expiry-ms", Argument: options.Required, Value: "metadata expiration interval", Help: "After how long metadata is asked for again.", Default: "300000"},
 		options.Option{Name: "max-block-ms", Argument: options.Required, Value: "max block on send", Help: "How long a send may wait for metadata or memory.", Default: "60000"},
 		options.Option{Name: "max-memory-bytes", Argument: options.Required, Value: "total memory in bytes", Help: "Memory for records that wait.", Default: "33554432"},
-		options.Option{Name: "socket-buffer-size", Argument: options.Required, Value: "size", Help: "Accepted for scripts; the operating system chooses the size.", Default: "102400"},
+		options.Option{Name: "socket-buffer-size", Argument: options.Required, Value: "size", Help: "The send buffer of connections.", Default: "102400"},
 		options.Option{Name: "line-reader", Argument: options.Required, Value: "reader_class", Help: "Only the built-in reader of lines.", Default: lineReaderClass},
 		options.Option{Name: "property", Argument: options.Required, Many: true, Value: "prop", Help: "See reader-property.", Deprecated: true},
 		options.Option{Name: "reader-property", Argument: options.Required, Many: true, Value: "prop", Help: "parse.key, key.separator, parse.headers, headers.delimiter, headers.separator, headers.key.separator, ignore.error, null.marker."},
@@ -97,7 +97,11 @@ func produceLines(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	cl, err := connect(kafkaclient.Producer, set, o, file, pairs)
+	sendBuffer, _, err := set.Int("socket-buffer-size", 32)
+	if err != nil {
+		return err
+	}
+	cl, err := connect(kafkaclient.Producer, set, o, file, pairs, socketBuffers(0, int(sendBuffer)))
 	if err != nil {
 		return err
 	}

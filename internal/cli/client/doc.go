@@ -20,6 +20,11 @@
 //	cluster.go         cluster
 //	features.go        features
 //	metadata_quorum.go, quorum_members.go  metadata-quorum
+//	perf_producer.go, perf_producer_options.go, perf_payload.go, perf_stats.go  producer-perf-test
+//	perf_consumer.go, java_date.go         consumer-perf-test
+//	e2e_latency.go     e2e-latency
+//	verifiable_producer.go, verifiable_consumer.go  the two that print JSON for test programs
+//	socket.go          sizes of sockets' buffers
 //	topic_filter.go    expressions that choose topics
 //	uuid.go            ids as users type them
 //	wait_topic.go      a topic that the cluster may have to make first

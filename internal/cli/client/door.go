@@ -45,11 +45,7 @@ func openDoor(o IO, args *argparse.Args, file string) (*door, error) {
 
 func (d *door) dial(servers string) (*kgo.Client, error) {
 	d.props["bootstrap.servers"] = servers
-	cl, warnings, err := kafkaclient.New(kafkaclient.Admin, d.props)
-	for _, w := range warnings {
-		d.o.logf("WARN", "barnabas.client", "%s", w)
-	}
-	return cl, err
+	return open(kafkaclient.Admin, d.props, d.o)
 }
 
 func (d *door) close() {
