@@ -61,6 +61,12 @@ var scenes = []scene{
 			"delete-records.txt 3":   writes("dr.json", `{"bad":1}`),
 		},
 	},
+	{
+		name:    "configurations",
+		before:  []string{"topics --create --topic cf --config retention.ms=60000"},
+		files:   []string{"client-metrics.txt", "configs.txt"},
+		prepare: map[string]func(*testing.T, stage){"configs.txt 13": writes("add.properties", "retention.bytes=1000000\nsegment.bytes=2000000\n")},
+	},
 	storageScene,
 }
 

@@ -245,8 +245,20 @@ func (a *configAdmin) groups(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// mayExist says whether a name that is not listed is to be asked about all the
-// same: of brokers the one who answers decides.
-func (a *configAdmin) mayExist(_ context.Context, e entity) (bool, error) {
-	return e.kind.resource == kmsg.ConfigResourceTypeBroker || e.kind.resource == kmsg.ConfigResourceTypeBrokerLogger, nil
+// exists says whether there is something to be told of an entity. Of brokers the
+// one who is asked decides, and groups that have a configuration need no members.
+func (a *configAdmin) exists(ctx context.Context, e entity) (bool, error) {
+	var names []string
+	var err error
+	switch e.kind.resource {
+	case kmsg.ConfigResourceTypeBroker, kmsg.ConfigResourceTypeBrokerLogger:
+		return true, nil
+	case kmsg.ConfigResourceTypeGroupConfig:
+		if names, err = a.listed(ctx, e.kind.resource); err == nil && !slices.Contains(names, e.name) {
+			names, err = a.groups(ctx)
+		}
+	default:
+		names, err = a.names(ctx, e.kind.resource)
+	}
+	return slices.Contains(names, e.name), err
 }

@@ -21,25 +21,27 @@ var sourceNames = map[kmsg.ConfigSource]string{
 
 // describeEntities prints the configurations of one entity, or of all of its kind.
 func describeEntities(ctx context.Context, a *configAdmin, e entity, all bool, o IO) error {
-	names, err := a.names(ctx, e.kind.resource)
+	if !e.named {
+		names, err := a.names(ctx, e.kind.resource)
+		if err != nil {
+			return err
+		}
+		return describeAll(ctx, a, e.kind, names, all, o)
+	}
+	exists, err := a.exists(ctx, e)
 	if err != nil {
 		return err
 	}
-	if e.named {
-		if e.name != "" && !slices.Contains(names, e.name) {
-			known, err := a.mayExist(ctx, e)
-			if err != nil {
-				return err
-			}
-			if !known {
-				fmt.Fprintf(o.Stdout, "The %s '%s' doesn't exist and doesn't have dynamic config.\n", e.kind.singular, e.name)
-				return nil
-			}
-		}
-		names = []string{e.name}
+	if !exists {
+		fmt.Fprintf(o.Stdout, "The %s '%s' doesn't exist and doesn't have dynamic config.\n", e.kind.singular, e.name)
+		return nil
 	}
+	return describeAll(ctx, a, e.kind, []string{e.name}, all, o)
+}
+
+func describeAll(ctx context.Context, a *configAdmin, kind entityKind, names []string, all bool, o IO) error {
 	for _, name := range names {
-		if err := describeEntity(ctx, a, e.kind, name, all, o); err != nil {
+		if err := describeEntity(ctx, a, kind, name, all, o); err != nil {
 			return err
 		}
 	}
