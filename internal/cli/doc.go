@@ -7,5 +7,6 @@
 //	offline/    tools that read and write folders
 //	options/    command lines as Kafka's tools read them that stand on joptsimple
 //	argparse/   and those that stand on argparse4j
+//	internaltopics/  records of internal topics as JSON, for dump-log and console-consumer
 //	levels/     feature levels of releases, for the tools storage and features
 package cli

@@ -34,7 +34,7 @@ func consoleConsumerOptions() *options.Set {
 		options.Option{Name: "isolation-level", Argument: options.Required, Value: "level", Default: "read_uncommitted", Help: "read_committed or read_uncommitted."},
 		options.Option{Name: "key-deserializer", Argument: options.Required, Value: "deserializer for keys", Help: "One of Kafka's own."},
 		options.Option{Name: "value-deserializer", Argument: options.Required, Value: "deserializer for values", Help: "One of Kafka's own."},
-		options.Option{Name: "formatter", Argument: options.Required, Value: "class", Default: defaultFormatterClass, Help: "Only the default formatter."},
+		options.Option{Name: "formatter", Argument: options.Required, Value: "class", Default: defaultFormatterClass, Help: "One of Kafka's own, such as OffsetsMessageFormatter of that package."},
 		options.Option{Name: "property", Argument: options.Required, Many: true, Value: "prop", Help: "See formatter-property.", Deprecated: true},
 		options.Option{Name: "formatter-property", Argument: options.Required, Many: true, Value: "prop", Help: "print.timestamp, print.key, print.offset, print.delivery, print.epoch, print.partition, print.headers, print.value, key.separator, line.separator, headers.separator, null.literal, key.deserializer, value.deserializer, headers.deserializer."},
 		options.Option{Name: "formatter-config", Argument: options.Required, Value: "config file", Help: "A file of formatter properties."},
@@ -92,8 +92,6 @@ func checkConsumerOptions(set *options.Set) error {
 		return fmt.Errorf("The partition is required when offset is specified.")
 	case set.Has("from-beginning") && set.Has("offset"):
 		return fmt.Errorf("Options from-beginning and offset cannot be specified together.")
-	case set.Get("formatter") != defaultFormatterClass:
-		return fmt.Errorf("formatter %s is not supported: there are no Java classes here, only the default formatter", set.Get("formatter"))
 	case set.Has("property") && set.Has("formatter-property"):
 		return fmt.Errorf("Options [property] and [formatter-property] cannot be specified together")
 	case set.Has("consumer-property") && set.Has("command-property"):
@@ -111,7 +109,7 @@ type consoleConsumer struct {
 	cl      *kgo.Client
 	group   *groupReader // nil with --partition
 	o       IO
-	format  *formatter
+	format  recordPrinter
 	max     int64
 	timeout time.Duration // 0: none
 	skip    bool
@@ -219,7 +217,10 @@ func consumerProperties(set *options.Set) (map[string]string, error) {
 	return props, nil
 }
 
-func formatterFrom(set *options.Set) (*formatter, error) {
+func formatterFrom(set *options.Set) (recordPrinter, error) {
+	if p, err := printerOf(set.Get("formatter")); p != nil || err != nil {
+		return p, err
+	}
 	props, err := readProperties(set.Get("formatter-config"), append(set.All("property"), set.All("formatter-property")...))
 	if err != nil {
 		return nil, err

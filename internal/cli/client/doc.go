@@ -24,6 +24,7 @@
 //	perf_consumer.go, java_date.go         consumer-perf-test
 //	e2e_latency.go     e2e-latency
 //	verifiable_producer.go, verifiable_consumer.go  the two that print JSON for test programs
+//	formatter_internal.go  console-consumer's formatters of internal topics
 //	socket.go          sizes of sockets' buffers
 //	topic_filter.go    expressions that choose topics
 //	uuid.go            ids as users type them

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"barnabas/internal/cli/internaltopics"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/coordinator/grouprec"
 	"barnabas/internal/metadata/metarec"
@@ -19,9 +20,9 @@ type decoder func(r *record.Record) (key, value *string, err error)
 func newDecoder(set *options.Set) (decoder, error) {
 	switch {
 	case set.Has("offsets-decoder"):
-		return coordinatorRecord(groupKey, groupValue), nil
+		return coordinatorRecord(internaltopics.GroupKey, groupValue), nil
 	case set.Has("transaction-log-decoder"):
-		return coordinatorRecord(txnKey, txnValue), nil
+		return coordinatorRecord(internaltopics.TransactionKey, internaltopics.TransactionValue), nil
 	case set.Has("cluster-metadata-decoder"):
 		return metadataRecord, nil
 	}
@@ -95,11 +96,6 @@ func metadataRecord(r *record.Record) (key, value *string, err error) {
 	return nil, &s, nil
 }
 
-// unknownTypeError is a record type of a coordinator's topic that is not known.
-type unknownTypeError int16
-
-func (e unknownTypeError) Error() string { return fmt.Sprintf("unknown record type %d", int16(e)) }
-
 // coordinatorRecord decodes records whose key names the type. key returns the
 // type with the key's JSON, value the value's JSON.
 func coordinatorRecord(key func([]byte) (int16, []byte, error), value func(t int16, b []byte) ([]byte, error)) decoder {
@@ -112,7 +108,7 @@ func coordinatorRecord(key func([]byte) (int16, []byte, error), value func(t int
 		if err == nil && r.Value != nil {
 			valueJSON, err = value(t, r.Value)
 		}
-		var unknown unknownTypeError
+		var unknown internaltopics.UnknownTypeError
 		switch {
 		case errors.As(err, &unknown):
 			s := fmt.Sprintf("Unknown record type %d at offset %d, skipping.", int16(unknown), r.Offset)
@@ -126,17 +122,7 @@ func coordinatorRecord(key func([]byte) (int16, []byte, error), value func(t int
 	}
 }
 
-func groupKey(b []byte) (int16, []byte, error) {
-	m, err := grouprec.DecodeKey(b)
-	if errors.Is(err, grouprec.ErrUnknownType) {
-		return 0, nil, unknownTypeError(binary.BigEndian.Uint16(b))
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	return int16(m.Type()), grouprec.AppendKeyJSON(nil, m), nil
-}
-
+// groupValue is the value's JSON with what clients put into it decoded.
 func groupValue(t int16, b []byte) ([]byte, error) {
 	m, version, err := grouprec.DecodeValue(grouprec.RecordType(t), b)
 	if err != nil {

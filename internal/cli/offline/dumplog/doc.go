@@ -26,7 +26,6 @@
 //	records.go  records and control records
 //	decoder.go  keys and values: text, metadata, offsets
 //	members.go  what the members of a classic group want and have
-//	txnlog.go   the records of __transaction_state
 //	index.go    .index and .timeindex
 //	state.go    .snapshot and .txnindex
 //	java.go     Java's words: exceptions, optional numbers, text from bytes

@@ -1,8 +1,8 @@
 package dumplog
 
 import (
+	"barnabas/internal/cli/internaltopics"
 	"bytes"
-	"encoding/json"
 	"errors"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -63,7 +63,7 @@ func groupMetadata(plain []byte, m *grouprec.GroupMetadataValue) ([]byte, error)
 			name := []byte(`"` + field.name + `":`)
 			at := bytes.Index(plain, append(name, '"')) + len(name)
 			end := at + 1 + bytes.IndexByte(plain[at+1:], '"') + 1
-			out = append(append(out, plain[:at]...), marshal(v)...)
+			out = append(append(out, plain[:at]...), internaltopics.Marshal(v)...)
 			plain = plain[end:]
 		}
 	}
@@ -112,15 +112,4 @@ func orEmpty(partitions []int32) []int32 {
 		return []int32{}
 	}
 	return partitions
-}
-
-// marshal is JSON as Apache's tools print it, without escapes for HTML.
-func marshal(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic("BUG: JSON of a record: " + err.Error())
-	}
-	return bytes.TrimSpace(b.Bytes())
 }

@@ -1,4 +1,4 @@
-package dumplog
+package internaltopics
 
 import (
 	"encoding/binary"
@@ -100,10 +100,11 @@ type txnKeyJSON struct {
 	TransactionalID string `json:"transactionalId"`
 }
 
-func txnKey(b []byte) (int16, []byte, error) {
+// TransactionKey decodes a key of __transaction_state.
+func TransactionKey(b []byte) (int16, []byte, error) {
 	r := reader{b: b}
 	if t := r.int16(); t != 0 {
-		return t, nil, unknownTypeError(t)
+		return t, nil, UnknownTypeError(t)
 	}
 	k := txnKeyJSON{r.string(0)}
 	if err := r.end(); err != nil {
@@ -137,7 +138,8 @@ type txnValueJSON struct {
 // txnStates are the states by their number (class TransactionState).
 var txnStates = [...]string{"Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence"}
 
-func txnValue(_ int16, b []byte) ([]byte, error) {
+// TransactionValue decodes a value of __transaction_state.
+func TransactionValue(_ int16, b []byte) ([]byte, error) {
 	r := reader{b: b}
 	version := r.int16()
 	if version < 0 || version > 1 {
@@ -202,5 +204,5 @@ func unless[T int16 | int64](n, def T) *T {
 // coordinatorJSON is {"<name>":"<number>","data":{...}}, which is how Apache's
 // tools print a coordinator's keys and values.
 func coordinatorJSON(name string, number int16, data any) []byte {
-	return fmt.Appendf(nil, `{"%s":"%d","data":%s}`, name, number, marshal(data))
+	return fmt.Appendf(nil, `{"%s":"%d","data":%s}`, name, number, Marshal(data))
 }
