@@ -64,6 +64,7 @@ func tables() []table {
 			kmsg.UnregisterBroker: {cluster}, kmsg.DescribeTopicPartitions: {topic}, kmsg.AlterConfigs: {topic, cluster, group},
 			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
 			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
+			kmsg.GetTelemetrySubscriptions: {none}, kmsg.PushTelemetry: {none, kafka.ErrInvalidRequest},
 			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{

@@ -18,6 +18,7 @@ import (
 	"barnabas/internal/replica"
 	"barnabas/internal/security"
 	"barnabas/internal/server"
+	"barnabas/internal/telemetry"
 	"barnabas/internal/wire"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -41,11 +42,12 @@ type Options struct {
 	Errors       *metrics.Errors // counts the errors of answers; nil: they are not counted
 	Log          *slog.Logger
 
-	// Replicas and ProducerIDs are needed by Broker alone.
+	// Replicas, ProducerIDs and Telemetry are needed by Broker alone.
 	Replicas    *replica.Manager
 	ProducerIDs *producerid.Manager
 	// Groups are the group coordinators of this node; Broker alone needs them.
-	Groups *runtime.Runtime[*group.Core]
+	Groups    *runtime.Runtime[*group.Core]
+	Telemetry *telemetry.Manager
 	// Ports are the ports that listeners are bound to, by name of the listener:
 	// for addresses that are told as the client reached them.
 	Ports func(listener string) int
@@ -88,6 +90,9 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.DescribeQuorum:          (*Broker).describeQuorum,
 		kmsg.UpdateFeatures:          (*Broker).updateFeatures,
 		kmsg.UnregisterController:    (*Broker).unregisterController,
+
+		kmsg.GetTelemetrySubscriptions: (*Broker).getTelemetrySubscriptions,
+		kmsg.PushTelemetry:             (*Broker).pushTelemetry,
 	}
 }
 

@@ -29,6 +29,7 @@ type Broker struct {
 	Replication    Replication
 	Fetch          Fetch
 	Producers      Producers
+	Telemetry      Telemetry
 
 	layers layers // where the values come from
 	values values // of every key; topics are resolved from them

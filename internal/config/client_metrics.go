@@ -58,6 +58,37 @@ func ValidateClientMetrics(wanted map[string]string) (kafka.ErrorCode, error) {
 	return kafka.ErrNone, nil
 }
 
+// Telemetry is what the broker takes of clients' metrics.
+type Telemetry struct {
+	MaxBytes int64 `key:"telemetry.max.bytes"` // of a push, packed
+}
+
+// ClientMetrics is a client-metrics resource: what clients push, how often, and which.
+type ClientMetrics struct {
+	Metrics    []string // prefixes of names, "*" for all
+	IntervalMs int64
+	Match      map[string]*regexp.Regexp // a client's whole value must match
+}
+
+// ParseClientMetrics reads the values that are set on a client-metrics resource.
+func ParseClientMetrics(set map[string]string) (ClientMetrics, error) {
+	v := values{}
+	for i := range clientMetricsSet().keys {
+		k := &clientMetricsSet().keys[i]
+		text, ok := set[k.Name]
+		if !ok {
+			text = k.Default
+		}
+		parsed, err := k.parse(text)
+		if err != nil {
+			return ClientMetrics{}, err
+		}
+		v[k.Name] = parsed
+	}
+	match, err := ParseClientMatch(v.list("match"))
+	return ClientMetrics{Metrics: v.list("metrics"), IntervalMs: v.int("interval.ms"), Match: match}, err
+}
+
 // ParseClientMatch reads the items of the key match, "client_id=regular
 // expression": the expression must match the client's whole value.
 func ParseClientMatch(items []string) (map[string]*regexp.Regexp, error) {

@@ -98,7 +98,6 @@ const (
 	needsTransactions
 	needsTiering
 	needsQuotas
-	needsTelemetry
 	needsSecurity
 	refusedSecurity
 	refusedPolicy
@@ -128,8 +127,6 @@ func (s Status) Reason() string {
 		return "tiered storage is not part of this release"
 	case needsQuotas:
 		return "quotas are not part of this release"
-	case needsTelemetry:
-		return "client telemetry is not part of this release"
 	case needsSecurity:
 		return "TLS, SASL and delegation tokens are not part of this release"
 	case refusedSecurity:

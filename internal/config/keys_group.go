@@ -143,6 +143,6 @@ func groupCoordinatorKeys() []Key {
 		{"metrics.recording.level", String, "INFO", nil, Low, ReadOnly, meaningless, public, nil},
 		{"kafka.metrics.reporters", List, "", anyList(), Low, ReadOnly, meaningless, public, nil},
 		{"kafka.metrics.polling.interval.secs", Int, "10", atLeast(1), Low, ReadOnly, meaningless, public, nil},
-		{"telemetry.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, needsTelemetry, public, nil},
+		{"telemetry.max.bytes", Int, "1048576", atLeast(1), Low, ReadOnly, Honoured, public, nil},
 	}
 }

@@ -37,8 +37,8 @@ func dynamicOnlyKeys() []Key {
 // ClientMetricsConfigs).
 func clientMetricsKeys() []Key {
 	return []Key{
-		{"interval.ms", Int, "300000", nil, Medium, ClusterWide, needsTelemetry, public, nil},
-		{"match", List, "", nil, Medium, ClusterWide, needsTelemetry, public, nil},
-		{"metrics", List, "", nil, Medium, ClusterWide, needsTelemetry, public, nil},
+		{"interval.ms", Int, "300000", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"match", List, "", nil, Medium, ClusterWide, Honoured, public, nil},
+		{"metrics", List, "", nil, Medium, ClusterWide, Honoured, public, nil},
 	}
 }

@@ -70,6 +70,13 @@ const (
 	FetchSessionPartitions
 	FetchSessionEvictions
 
+	// What clients push of theirs.
+	TelemetryClients
+	TelemetrySeries
+	TelemetryPushes
+	TelemetryDropped
+	TelemetryValue
+
 	// Log directories.
 	DirectoriesOffline
 	DirectoriesCordoned
@@ -170,6 +177,12 @@ var table = [idCount]Metric{
 	FetchSessions:          {"kafka_server_fetchsessioncache_numincrementalfetchsessions", Gauge, "", "Fetch sessions.", "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchSessions"},
 	FetchSessionPartitions: {"kafka_server_fetchsessioncache_numincrementalfetchpartitionscached", Gauge, "", "Partitions in them.", "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchPartitionsCached"},
 	FetchSessionEvictions:  {"kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total", Counter, "", "Sessions that had to make room for others.", "kafka.server:type=FetchSessionCache,name=IncrementalFetchSessionEvictionsPerSec"},
+
+	TelemetryClients: {"barnabas_telemetry_clients", Gauge, "", "Clients that have asked what to push (KIP-714), at most 16,384.", "kafka.server:type=client-metrics-instance-count"},
+	TelemetrySeries:  {"barnabas_telemetry_series", Gauge, "", "Numbers that are kept of them, at most 20,000 in all and 256 of one.", ""},
+	TelemetryPushes:  {"barnabas_telemetry_pushes_total", Counter, "", "Pushes that were taken.", "kafka.server:type=client-metrics-plugin-export-count"},
+	TelemetryDropped: {"barnabas_telemetry_dropped_total", Counter, "", "Numbers that found no room.", ""},
+	TelemetryValue:   {"barnabas_client", Gauge, "client_instance_id client_id metric attributes", "A number that a client pushed, by the metric's name. What counts up is added up over its pushes. Clients that have missed three pushes are left out.", ""},
 
 	DirectoriesOffline:   {"kafka_log_logmanager_offlinelogdirectorycount", Gauge, "", "Log directories that have failed.", "kafka.log:type=LogManager,name=OfflineLogDirectoryCount"},
 	DirectoriesCordoned:  {"kafka_log_logmanager_cordonedlogdirectorycount", Gauge, "", "Log directories that take no new replicas by choice.", "kafka.log:type=LogManager,name=CordonedLogDirectoryCount"},

@@ -22,6 +22,7 @@ import (
 	"barnabas/internal/quorum"
 	"barnabas/internal/replica"
 	"barnabas/internal/server"
+	"barnabas/internal/telemetry"
 	"barnabas/internal/wire"
 )
 
@@ -58,6 +59,10 @@ func (n *Node) assemble() error {
 	n.makeController()
 	n.producerIDs = producerid.New(producerid.Options{Allocate: n.allocateProducerIDs, Now: time.Now, Log: n.log.With("part", "producer ids")})
 	n.makeGroups()
+	n.telemetry = telemetry.New(telemetry.Options{
+		Resources: n.telemetryResources, NewID: func() (kafka.UUID, error) { return kafka.RandomUUID(rand.Reader) },
+		MaxBytes: func() int { return int(n.effective.Load().Telemetry.MaxBytes) },
+	})
 	n.assignments = membership.NewAssignments(membership.AssignmentOptions{
 		ID: c.Node.ID, Epoch: n.brokerEpoch, Controller: ownController{n.controller},
 		Valid: n.validAssignment, Clock: clock.System{}, Log: n.log.With("part", "membership"),
@@ -118,7 +123,7 @@ func (n *Node) listen() error {
 	o := api.Options{
 		NodeID: c.Node.ID, ClusterID: n.dirs.clusterID, Config: c, Effective: n.effective.Load, Image: n.Image,
 		KRaftVersion: n.kraftVersion, Quorum: n.quorum.Status, Authorizer: n.authorizer, Controller: n.controller, Log: n.log.With("part", "api"),
-		Replicas: n.replicas, ProducerIDs: n.producerIDs, Groups: n.groups, Errors: n.meters.errors, Loggers: n.loggers,
+		Replicas: n.replicas, ProducerIDs: n.producerIDs, Groups: n.groups, Telemetry: n.telemetry, Errors: n.meters.errors, Loggers: n.loggers,
 		Ports: func(name string) int { return int(n.server.Addr(name).Port()) },
 	}
 	clients, controllers := api.NewBroker(o), api.NewController(o)

@@ -37,4 +37,5 @@
 //	register.go  what this node registers as: endpoints, features
 //	admin.go     the admin listener, readiness
 //	metrics.go   where the numbers come from
+//	telemetry.go what clients push of theirs
 package node

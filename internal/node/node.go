@@ -30,6 +30,7 @@ import (
 	"barnabas/internal/replica"
 	"barnabas/internal/security"
 	"barnabas/internal/server"
+	"barnabas/internal/telemetry"
 )
 
 // Options are what a node is started with.
@@ -65,6 +66,7 @@ type Node struct {
 	loader      *loader.Loader
 	producerIDs *producerid.Manager
 	groups      *runtime.Runtime[*group.Core]
+	telemetry   *telemetry.Manager
 	assignments *membership.Assignments
 	server      *server.Server
 	admin       *admin.Server // nil: off

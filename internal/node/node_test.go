@@ -168,6 +168,7 @@ func TestEveryMetricIsTold(t *testing.T) {
 	n.create("a", 3, map[string]*string{"flush.messages": &every})
 	n.produce("a", 0, 30)
 	n.consume("a", 30)
+	n.pushTelemetry([16]byte{1, 2, 3})
 	c, done := n.client()
 	if _, err := kadm.NewClient(c).CreateTopic(n.context(), 1, 1, nil, "a"); err == nil {
 		t.Error("the topic was made twice")

@@ -37,6 +37,7 @@
 //	stream.go    the bytes of a records section, unpacked as they are read
 //	cursor.go    the walk over a section; iterator.go: its two faces
 //	legacy.go    magic 0 and 1
+//	unpack.go    streams that are no batches
 //	builder.go   Builder
 //	control.go   control records
 //	codec.go     codecs; gzip.go, snappy.go, lz4.go (xxh32.go), zstd.go: their streams
