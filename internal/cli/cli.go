@@ -23,39 +23,42 @@ type Streams struct {
 
 // command is one door of the program.
 type command struct {
+	group  string // of the help text
 	name   string // "topics"
 	script string // Kafka's name for it without prefix and ending; "" if there is none
 	about  string
 	run    func(ctx context.Context, args []string, s Streams) int
 }
 
-// commands lists the doors, in the order of the help text.
+// commands lists the doors, in the order of the help text; those of one group stand
+// together.
 func commands() []command {
 	return []command{
-		{"server", "kafka-server-start", "run a node", func(ctx context.Context, args []string, s Streams) int {
+		{"Run a node", "server", "kafka-server-start", "run a node", func(ctx context.Context, args []string, s Streams) int {
 			return run.Server(ctx, args, s.Stdout, s.Stderr)
 		}},
-		{"storage", "kafka-storage", "format log directories, and tell about them", offline(storage.Run)},
-		{"dump-log", "kafka-dump-log", "print the files of a log directory", offline(dumplog.Run)},
-		{"topics", "kafka-topics", "create, list, describe, alter and delete topics", tool(client.Topics)},
-		{"console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
-		{"console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
-		{"consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
-		{"groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
-		{"configs", "kafka-configs", "describe and alter configurations", tool(client.Configs)},
-		{"client-metrics", "kafka-client-metrics", "describe and alter which metrics clients push", tool(client.ClientMetrics)},
-		{"get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
-		{"delete-records", "kafka-delete-records", "delete records below an offset", tool(client.DeleteRecords)},
-		{"log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", tool(client.LogDirs)},
-		{"broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", tool(client.BrokerAPIVersions)},
-		{"cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
-		{"features", "kafka-features", "tell and change feature levels", tool(client.Features)},
-		{"metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", tool(client.MetadataQuorum)},
-		{"producer-perf-test", "kafka-producer-perf-test", "measure how fast records are written", tool(client.ProducerPerf)},
-		{"consumer-perf-test", "kafka-consumer-perf-test", "measure how fast records are read", tool(client.ConsumerPerf)},
-		{"e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", tool(client.E2ELatency)},
-		{"verifiable-producer", "kafka-verifiable-producer", "write numbers, and tell of each answer in JSON", tool(client.VerifiableProducer)},
-		{"verifiable-consumer", "kafka-verifiable-consumer", "read as a member of a group, and tell of it in JSON", tool(client.VerifiableConsumer)},
+		{"Run a node", "storage", "kafka-storage", "format log directories, and tell about them", offline(storage.Run)},
+		{"Topics and records", "topics", "kafka-topics", "create, list, describe, alter and delete topics", tool(client.Topics)},
+		{"Topics and records", "configs", "kafka-configs", "describe and alter configurations", tool(client.Configs)},
+		{"Topics and records", "console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
+		{"Topics and records", "console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
+		{"Topics and records", "get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
+		{"Topics and records", "delete-records", "kafka-delete-records", "delete records below an offset", tool(client.DeleteRecords)},
+		{"Groups of consumers", "consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
+		{"Groups of consumers", "groups", "kafka-groups", "list groups of all types", tool(client.Groups)},
+		{"The cluster", "cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
+		{"The cluster", "broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", tool(client.BrokerAPIVersions)},
+		{"The cluster", "features", "kafka-features", "tell and change feature levels", tool(client.Features)},
+		{"The cluster", "metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", tool(client.MetadataQuorum)},
+		{"The cluster", "log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", tool(client.LogDirs)},
+		{"The cluster", "client-metrics", "kafka-client-metrics", "describe and alter which metrics clients push", tool(client.ClientMetrics)},
+		{"Files", "dump-log", "kafka-dump-log", "print the files of a log directory", offline(dumplog.Run)},
+		{"Measure and test", "producer-perf-test", "kafka-producer-perf-test", "measure how fast records are written", tool(client.ProducerPerf)},
+		{"Measure and test", "consumer-perf-test", "kafka-consumer-perf-test", "measure how fast records are read", tool(client.ConsumerPerf)},
+		{"Measure and test", "e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", tool(client.E2ELatency)},
+		{"Measure and test", "verifiable-producer", "kafka-verifiable-producer", "write numbers, and tell of each answer in JSON", tool(client.VerifiableProducer)},
+		{"Measure and test", "verifiable-consumer", "kafka-verifiable-consumer", "read as a member of a group, and tell of it in JSON", tool(client.VerifiableConsumer)},
+		{"Help", "completion", "", "print what a shell needs to complete commands: bash, zsh or fish", completionCommand},
 	}
 }
 
@@ -116,7 +119,12 @@ func Main(ctx context.Context, argv []string, s Streams) int {
 
 func usage(w io.Writer, exit int) int {
 	fmt.Fprint(w, "Barnabas: Apache Kafka's platform in one binary.\n\nUsage: barnabas COMMAND [options]\n\n")
+	group := ""
 	for _, c := range commands() {
+		if c.group != group {
+			group = c.group
+			fmt.Fprintf(w, "%s\n", group)
+		}
 		fmt.Fprintf(w, "  %-20s %s\n", c.name, c.about)
 	}
 	fmt.Fprint(w, "\nbarnabas COMMAND --help lists the options of a command. Called by the name of one of\nKafka's scripts, such as kafka-topics.sh, the program is that tool.\n")

@@ -46,3 +46,19 @@ func TestToolThatASignalEndsHasTheShellsExitCode(t *testing.T) {
 		}
 	}
 }
+
+func TestShellsCompleteEachCommand(t *testing.T) {
+	for _, c := range completions() {
+		if len(c.Flags) == 0 && len(c.Commands) == 0 {
+			t.Errorf("nothing is completed after %s", c.Name)
+		}
+	}
+	for shell, want := range map[string]string{"bash": "kafka-topics.sh", "zsh": "bashcompinit", "fish": "-l bootstrap-server"} {
+		if stdout, _, exit := call("barnabas", "completion", shell); exit != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("%s: exit %d without %q", shell, exit, want)
+		}
+	}
+	if _, stderr, exit := call("barnabas", "completion", "tcsh"); exit != 1 || stderr != "Usage: barnabas completion SHELL, where SHELL is one of bash, zsh, fish\n" {
+		t.Errorf("tcsh: exit %d, %q", exit, stderr)
+	}
+}

@@ -8,5 +8,6 @@
 //	options/    command lines as Kafka's tools read them that stand on joptsimple
 //	argparse/   and those that stand on argparse4j
 //	internaltopics/  records of internal topics as JSON, for dump-log and console-consumer
+//	completion/ for bash, zsh and fish, from the same tables
 //	levels/     feature levels of releases, for the tools storage and features
 package cli

@@ -17,8 +17,8 @@ import (
 	"barnabas/internal/wire"
 )
 
-// BrokerAPIVersionsOptions are the options of kafka-broker-api-versions.
-func BrokerAPIVersionsOptions() *options.Set {
+// brokerAPIVersionsOptions are the options of kafka-broker-api-versions.
+func brokerAPIVersionsOptions() *options.Set {
 	return options.New(
 		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "server(s) to use for bootstrapping", Help: "The servers to connect to."},
 		options.Option{Name: "command-config", Argument: options.Required, Value: "command config property file", Help: "Properties for the admin client."},
@@ -28,7 +28,7 @@ func BrokerAPIVersionsOptions() *options.Set {
 
 // BrokerAPIVersions is kafka-broker-api-versions.
 func BrokerAPIVersions(args []string, o IO) int {
-	set := BrokerAPIVersionsOptions()
+	set := brokerAPIVersionsOptions()
 	if len(args) == 0 {
 		return usageExit(set, o, fmt.Errorf("This tool helps to retrieve broker version information."))
 	}

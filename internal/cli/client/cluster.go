@@ -11,8 +11,8 @@ import (
 	"barnabas/internal/cli/argparse"
 )
 
-// ClusterTool is the command line of kafka-cluster.
-func ClusterTool() *argparse.Tool {
+// clusterTool is the command line of kafka-cluster.
+func clusterTool() *argparse.Tool {
 	shared := []argparse.Option{
 		{Long: "--bootstrap-server", Short: "-b", Group: "door", Required: true},
 		{Long: "--bootstrap-controller", Short: "-C", Group: "door", Required: true},
@@ -59,7 +59,7 @@ const (
 
 // Cluster is kafka-cluster.
 func Cluster(args []string, o IO) int {
-	parsed, done, exit := parseArgs(ClusterTool(), args, o)
+	parsed, done, exit := parseArgs(clusterTool(), args, o)
 	if done {
 		return exit
 	}

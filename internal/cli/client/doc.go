@@ -25,6 +25,7 @@
 //	e2e_latency.go     e2e-latency
 //	verifiable_producer.go, verifiable_consumer.go  the two that print JSON for test programs
 //	formatter_internal.go  console-consumer's formatters of internal topics
+//	flag_tables.go     what shells complete
 //	socket.go          sizes of sockets' buffers
 //	topic_filter.go    expressions that choose topics
 //	uuid.go            ids as users type them

@@ -18,8 +18,8 @@ import (
 	"barnabas/internal/cli/options"
 )
 
-// E2ELatencyOptions are the options of kafka-e2e-latency.
-func E2ELatencyOptions() *options.Set {
+// e2eLatencyOptions are the options of kafka-e2e-latency.
+func e2eLatencyOptions() *options.Set {
 	return options.New(
 		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "bootstrap-server", Help: "The servers to connect to."},
 		options.Option{Name: "topic", Argument: options.Required, Value: "topic-name", Help: "The topic to write to and read from."},
@@ -36,7 +36,7 @@ func E2ELatencyOptions() *options.Set {
 
 // E2ELatency is kafka-e2e-latency.
 func E2ELatency(args []string, o IO) int {
-	set := E2ELatencyOptions()
+	set := e2eLatencyOptions()
 	if len(args) == 0 {
 		return usageExit(set, o, errors.New("This tool measures end-to-end latency in Kafka by sending messages and timing their reception."))
 	}

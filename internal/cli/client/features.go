@@ -16,8 +16,8 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// FeaturesTool is the command line of kafka-features.
-func FeaturesTool() *argparse.Tool {
+// featuresTool is the command line of kafka-features.
+func featuresTool() *argparse.Tool {
 	feature := argparse.Option{Long: "--feature", Many: true}
 	release := argparse.Option{Long: "--release-version"}
 	metadata := argparse.Option{Long: "--metadata"}
@@ -80,7 +80,7 @@ options:
 
 // Features is kafka-features.
 func Features(args []string, o IO) int {
-	parsed, err := FeaturesTool().Parse(args)
+	parsed, err := featuresTool().Parse(args)
 	var help *argparse.HelpRequest
 	var usage *argparse.UsageError
 	switch {

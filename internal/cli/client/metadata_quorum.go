@@ -14,8 +14,8 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// MetadataQuorumTool is the command line of kafka-metadata-quorum.
-func MetadataQuorumTool() *argparse.Tool {
+// metadataQuorumTool is the command line of kafka-metadata-quorum.
+func metadataQuorumTool() *argparse.Tool {
 	return &argparse.Tool{
 		Name: "kafka-metadata-quorum", Usage: usageQuorum, Help: usageQuorum + helpQuorum,
 		Options: []argparse.Option{
@@ -86,7 +86,7 @@ options:
 
 // MetadataQuorum is kafka-metadata-quorum.
 func MetadataQuorum(args []string, o IO) int {
-	parsed, done, exit := parseArgs(MetadataQuorumTool(), args, o)
+	parsed, done, exit := parseArgs(metadataQuorumTool(), args, o)
 	if done {
 		return exit
 	}

@@ -15,8 +15,8 @@ import (
 	"barnabas/internal/cli/options"
 )
 
-// ConsumerPerfOptions are the options of kafka-consumer-perf-test.
-func ConsumerPerfOptions() *options.Set {
+// consumerPerfOptions are the options of kafka-consumer-perf-test.
+func consumerPerfOptions() *options.Set {
 	return options.New(
 		options.Option{Name: "bootstrap-server", Argument: options.Required, Value: "server to connect to", Help: "The servers to connect to."},
 		options.Option{Name: "topic", Argument: options.Required, Value: "topic", Help: "The topic to read."},
@@ -41,7 +41,7 @@ func ConsumerPerfOptions() *options.Set {
 
 // ConsumerPerf is kafka-consumer-perf-test.
 func ConsumerPerf(args []string, o IO) int {
-	set := ConsumerPerfOptions()
+	set := consumerPerfOptions()
 	if len(args) == 0 {
 		return usageExit(set, o, errors.New("This tool is used to verify the consumer performance."))
 	}

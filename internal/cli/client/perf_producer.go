@@ -12,7 +12,7 @@ import (
 
 // ProducerPerf is kafka-producer-perf-test.
 func ProducerPerf(args []string, o IO) int {
-	tool := ProducerPerfTool()
+	tool := producerPerfTool()
 	parsed, done, exit := parseArgs(tool, args, o)
 	if done {
 		return exit

@@ -4,8 +4,8 @@ import (
 	"barnabas/internal/cli/argparse"
 )
 
-// ProducerPerfTool is the command line of kafka-producer-perf-test.
-func ProducerPerfTool() *argparse.Tool {
+// producerPerfTool is the command line of kafka-producer-perf-test.
+func producerPerfTool() *argparse.Tool {
 	return &argparse.Tool{
 		Name: "kafka-producer-perf-test", Usage: usageProducerPerf, Help: usageProducerPerf + helpProducerPerf, HelpIfEmpty: true,
 		Options: []argparse.Option{

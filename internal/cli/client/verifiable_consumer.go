@@ -13,8 +13,8 @@ import (
 	"barnabas/internal/cli/argparse"
 )
 
-// VerifiableConsumerTool is the command line of kafka-verifiable-consumer.
-func VerifiableConsumerTool() *argparse.Tool {
+// verifiableConsumerTool is the command line of kafka-verifiable-consumer.
+func verifiableConsumerTool() *argparse.Tool {
 	return &argparse.Tool{
 		Name: "verifiable-consumer", Usage: usageVerifiableConsumer, Help: usageVerifiableConsumer + helpVerifiableConsumer, HelpIfEmpty: true,
 		Options: []argparse.Option{
@@ -88,7 +88,7 @@ options:
 
 // VerifiableConsumer is kafka-verifiable-consumer.
 func VerifiableConsumer(args []string, o IO) int {
-	parsed, done, exit := parseArgs(VerifiableConsumerTool(), args, o)
+	parsed, done, exit := parseArgs(verifiableConsumerTool(), args, o)
 	if done {
 		return exit
 	}
@@ -182,7 +182,7 @@ func verifiableConsumerProperties(args *argparse.Args, o IO) (map[string]string,
 	file, _ := args.Value("--command-config")
 	old, _ := args.Value("--consumer.config")
 	if file != "" && old != "" {
-		return nil, VerifiableConsumerTool().Complain("Options --consumer.config and --command-config are mutually exclusive.")
+		return nil, verifiableConsumerTool().Complain("Options --consumer.config and --command-config are mutually exclusive.")
 	}
 	if old != "" {
 		fmt.Fprintln(o.Stdout, "Option --consumer.config has been deprecated and will be removed in a future version. Use --command-config instead.")

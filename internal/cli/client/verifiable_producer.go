@@ -15,8 +15,8 @@ import (
 	"barnabas/internal/cli/argparse"
 )
 
-// VerifiableProducerTool is the command line of kafka-verifiable-producer.
-func VerifiableProducerTool() *argparse.Tool {
+// verifiableProducerTool is the command line of kafka-verifiable-producer.
+func verifiableProducerTool() *argparse.Tool {
 	return &argparse.Tool{
 		Name: "verifiable-producer", Usage: usageVerifiableProducer, Help: usageVerifiableProducer + helpVerifiableProducer, HelpIfEmpty: true,
 		Options: []argparse.Option{
@@ -73,7 +73,7 @@ options:
 
 // VerifiableProducer is kafka-verifiable-producer.
 func VerifiableProducer(args []string, o IO) int {
-	parsed, done, exit := parseArgs(VerifiableProducerTool(), args, o)
+	parsed, done, exit := parseArgs(verifiableProducerTool(), args, o)
 	if done {
 		return exit
 	}
@@ -137,7 +137,7 @@ func verifiableProducer(args *argparse.Args, o IO) error {
 	file, _ := args.Value("--command-config")
 	old, _ := args.Value("--producer.config")
 	if file != "" && old != "" {
-		return VerifiableProducerTool().Complain("Options --producer.config and --command-config are mutually exclusive.")
+		return verifiableProducerTool().Complain("Options --producer.config and --command-config are mutually exclusive.")
 	}
 	if old != "" {
 		fmt.Fprintln(o.Stdout, "Option --producer.config has been deprecated and will be removed in a future version. Use --command-config instead.")

@@ -44,6 +44,9 @@ func New(options ...Option) *Set {
 	return &Set{options: options, given: map[string][]string{}}
 }
 
+// Options are all options of the set, in order.
+func (s *Set) Options() []Option { return slices.Clone(s.options) }
+
 // Error is a mistake on a command line, with joptsimple's text.
 type Error struct {
 	Class string // of the exception that joptsimple throws

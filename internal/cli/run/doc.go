@@ -9,6 +9,7 @@
 //
 //	server.go    the command line, and a node from start to end
 //	welcome.go   the start line
+//	completion.go  what shells complete
 //	log.go       the log and its level
 //	memory.go    when garbage is collected, and memory given back
 package run

@@ -17,7 +17,7 @@ import (
 
 // Run is the command kafka-dump-log. It returns the exit code.
 func Run(args []string, stdout, stderr io.Writer) int {
-	set := newOptions()
+	set := Options()
 	err := set.Parse(args)
 	switch {
 	case len(args) == 0:

@@ -9,7 +9,8 @@ const (
 	stringDecoder = decoders + "StringDecoder"
 )
 
-func newOptions() *options.Set {
+// Options are the options of kafka-dump-log.
+func Options() *options.Set {
 	return options.New(
 		options.Option{Name: "cluster-metadata-decoder", Help: "If set, log data will be parsed as cluster metadata records."},
 		options.Option{Name: "deep-iteration", Help: "If set, uses deep instead of shallow iteration. Automatically set if print-data-log is enabled."},

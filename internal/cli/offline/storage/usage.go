@@ -2,6 +2,9 @@ package storage
 
 import "barnabas/internal/cli/argparse"
 
+// Tool is the command line of kafka-storage, for completion.
+func Tool() *argparse.Tool { return tool() }
+
 // tool is the command line of kafka-storage. Usage texts are the original's, since
 // they are part of its complaints.
 func tool() *argparse.Tool {
