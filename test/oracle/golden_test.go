@@ -37,8 +37,8 @@ func TestGoldenFoldersReadTheSameInOurs(t *testing.T) {
 }
 
 // notCleaned is the topic that Apache Kafka went on cleaning when it opened the
-// killed folder, before the expected content was taken down. Without a cleaner it
-// reads otherwise, see TestInterruptedCleaningReadsTheSame.
+// killed folder, before the expected content was taken down. Ours cleans it too, but
+// some time after the start; see TestInterruptedCleaningReadsTheSame.
 const notCleaned = "load-compacted"
 
 // TestInterruptedCleaningReadsTheSame compares the folder whose cleaning was
@@ -46,7 +46,24 @@ const notCleaned = "load-compacted"
 func TestInterruptedCleaningReadsTheSame(t *testing.T) {
 	verify, binary, apache := buildVerify(t), buildBarnabas(t), installApache(t)
 	a := unpackGolden(t, apache, "killed")
-	f, err := os.OpenFile(a.Properties(), os.O_APPEND|os.O_WRONLY, 0)
+	withoutCleaner(t, a)
+	start(t, a)
+	captured := filepath.Join(t.TempDir(), "captured.json")
+	if out, err := exec.Command(verify, "-capture", captured, a.Address()).CombinedOutput(); err != nil {
+		t.Fatalf("capture: %v\n%s", err, out)
+	}
+	stop(t, a)
+	n := unpackGolden(t, binary, "killed")
+	withoutCleaner(t, n)
+	start(t, n)
+	verifyFolder(t, verify, n, captured, "captured", "offsets,records,seeks,times")
+	stop(t, n)
+}
+
+// withoutCleaner sets log.cleaner.enable=false in a node's properties.
+func withoutCleaner(t *testing.T, n *kit.Node) {
+	t.Helper()
+	f, err := os.OpenFile(n.Properties(), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,16 +73,6 @@ func TestInterruptedCleaningReadsTheSame(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	start(t, a)
-	captured := filepath.Join(t.TempDir(), "captured.json")
-	if out, err := exec.Command(verify, "-capture", captured, a.Address()).CombinedOutput(); err != nil {
-		t.Fatalf("capture: %v\n%s", err, out)
-	}
-	stop(t, a)
-	n := unpackGolden(t, binary, "killed")
-	start(t, n)
-	verifyFolder(t, verify, n, captured, "captured", "offsets,records,seeks,times")
-	stop(t, n)
 }
 
 // TestGoldenFolderGoesToOursAndBack lets Apache Kafka read what ours left of
