@@ -10,7 +10,7 @@
 // that keeps no state between calls.
 //
 //	tool.go            what tools share: streams, errors, connection
-//	topics.go          topics: options and actions; topics_describe.go its output
+//	topics.go          topics: options and actions; topics_describe.go, topics_json.go its output
 //	get_offsets.go     get-offsets
 //	delete_records.go  delete-records
 //	log_dirs.go        log-dirs

@@ -29,6 +29,7 @@ func getOffsetsOptions() *options.Set {
 		options.Option{Name: "time", Argument: options.Required, Value: "timestamp", Default: "latest",
 			Help: "-1 or latest, -2 or earliest, -3 or max-timestamp, -4 or earliest-local, -5 or latest-tiered, -6 or earliest-pending-upload, or milliseconds."},
 		options.Option{Name: "exclude-internal-topics", Help: "Leave internal topics out."},
+		outputOption,
 	)
 }
 
@@ -70,6 +71,10 @@ func getOffsets(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
+	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	if err != nil {
+		return err
+	}
 	filter, err := partitionFilter(set)
 	if err != nil {
 		return err
@@ -106,12 +111,16 @@ func getOffsets(set *options.Set, o IO) error {
 	if !found {
 		return errors.New("Could not match any topic-partitions with the specified filters")
 	}
-	return printOffsets(ctx, cl, o, byLeader, timestamp)
+	offsets, err := offsetsAt(ctx, cl, o, byLeader, timestamp)
+	if err != nil {
+		return err
+	}
+	return printOffsets(o, offsets, asJSON)
 }
 
-// printOffsets asks each leader for its partitions; the lines come sorted as
-// text, partition by partition. Partitions without such an offset are left out.
-func printOffsets(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]map[string][]int32, timestamp int64) error {
+// offsetsAt asks each leader for its partitions. Partitions without such an offset
+// are left out.
+func offsetsAt(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]map[string][]int32, timestamp int64) (map[kafka.TopicPartition]int64, error) {
 	offsets := map[kafka.TopicPartition]int64{}
 	for _, leader := range slices.Sorted(maps.Keys(byLeader)) {
 		req := kmsg.NewPtrListOffsetsRequest()
@@ -128,7 +137,7 @@ func printOffsets(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]
 		}
 		resp, err := cl.Broker(int(leader)).RetriableRequest(ctx, req)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, t := range resp.(*kmsg.ListOffsetsResponse).Topics {
 			for _, p := range t.Partitions {
@@ -140,8 +149,26 @@ func printOffsets(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]
 			}
 		}
 	}
+	return offsets, nil
+}
+
+// offsetJSON is a partition's offset as -o json has it.
+type offsetJSON struct {
+	topicPartition
+	Offset int64 `json:"offset"`
+}
+
+// printOffsets prints lines, or a document, partition by partition.
+func printOffsets(o IO, offsets map[kafka.TopicPartition]int64, asJSON bool) error {
+	list := []offsetJSON{}
 	for _, tp := range slices.SortedFunc(maps.Keys(offsets), kafka.TopicPartition.Compare) {
-		fmt.Fprintf(o.Stdout, "%s:%d:%d\n", tp.Topic, tp.Partition, offsets[tp])
+		list = append(list, offsetJSON{topicPartition{tp.Topic, tp.Partition}, offsets[tp]})
+	}
+	if asJSON {
+		return printJSON(o, list)
+	}
+	for _, l := range list {
+		fmt.Fprintf(o.Stdout, "%s:%d:%d\n", l.Topic, l.Partition, l.Offset)
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ func topicsOptions() *options.Set {
 		options.Option{Name: "if-not-exists", Help: "With --create: no error if the topic exists."},
 		options.Option{Name: "exclude-internal", Help: "With --list, --describe: leave internal topics out."},
 		options.Option{Name: "partition-size-limit-per-response", Argument: options.Required, Value: "maximum number of partitions per response", Help: "With --describe: partitions asked for at once."},
+		outputOption,
 	)
 }
 
@@ -76,7 +77,7 @@ var onlyWith = map[string][]string{
 	"replica-assignment": {"create", "alter"}, "if-not-exists": {"create"}, "if-exists": {"alter", "delete", "describe"},
 	"under-replicated-partitions": {"describe"}, "unavailable-partitions": {"describe"}, "under-min-isr-partitions": {"describe"},
 	"at-min-isr-partitions": {"describe"}, "topics-with-overrides": {"describe"}, "exclude-internal": {"list", "describe"},
-	"partition-size-limit-per-response": {"describe"}, "topic-id": {"describe"},
+	"partition-size-limit-per-response": {"describe"}, "topic-id": {"describe"}, "o": {"list", "describe"},
 }
 
 func checkTopicsOptions(set *options.Set) (string, error) {
@@ -121,7 +122,11 @@ func runTopics(set *options.Set, action string, o IO) error {
 	defer cl.Close()
 	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
 	defer cancel()
-	t := topicsTool{ctx: ctx, cl: cl, set: set, o: o}
+	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	if err != nil {
+		return err
+	}
+	t := topicsTool{ctx: ctx, cl: cl, set: set, o: o, asJSON: asJSON}
 	switch action {
 	case "list":
 		return t.list()
@@ -141,6 +146,8 @@ type topicsTool struct {
 	cl  *kgo.Client
 	set *options.Set
 	o   IO
+
+	asJSON bool
 }
 
 // names lists the cluster's topics that --topic allows, sorted.
@@ -173,6 +180,9 @@ func (t topicsTool) mustMatch() ([]string, error) {
 
 func (t topicsTool) list() error {
 	names, err := t.names()
+	if t.asJSON && err == nil {
+		return printJSON(t.o, append([]string{}, names...))
+	}
 	for _, n := range names {
 		fmt.Fprintln(t.o.Stdout, n)
 	}

@@ -44,6 +44,9 @@ func (t topicsTool) describe() error {
 	if err := t.addReassignments(topics); err != nil {
 		return err
 	}
+	if t.asJSON {
+		return t.printJSON(topics)
+	}
 	for _, d := range topics {
 		t.print(d)
 	}
@@ -199,10 +202,7 @@ func (t topicsTool) addReassignments(topics []*describedTopic) error {
 // print writes a topic and those of its partitions that the report options let
 // through.
 func (t topicsTool) print(d *describedTopic) {
-	reports := false
-	for _, r := range []string{"under-replicated-partitions", "unavailable-partitions", "under-min-isr-partitions", "at-min-isr-partitions"} {
-		reports = reports || t.set.Has(r)
-	}
+	reports := t.reports()
 	overrides := t.set.Has("topics-with-overrides")
 	if !reports && !(overrides && len(d.configs) == 0) {
 		fmt.Fprintf(t.o.Stdout, "Topic: %s\tTopicId: %s\tPartitionCount: %d\tReplicationFactor: %d\tConfigs: %s\n",
@@ -216,6 +216,11 @@ func (t topicsTool) print(d *describedTopic) {
 			p.print(t.o, d.name)
 		}
 	}
+}
+
+// reports says whether an option asks for some partitions alone.
+func (t topicsTool) reports() bool {
+	return slices.ContainsFunc([]string{"under-replicated-partitions", "unavailable-partitions", "under-min-isr-partitions", "at-min-isr-partitions"}, t.set.Has)
 }
 
 func (d *describedTopic) replicationFactor() int {
