@@ -128,7 +128,7 @@ func (b *Broker) screenBrokerConfig(change *controller.ConfigChange) *controller
 		if err != nil {
 			return configRefusal(kafka.ErrInvalidRequest, "Node id must be an integer, but it is: %s", change.Name)
 		}
-		if kafka.BrokerID(id) != b.NodeID {
+		if kafka.BrokerID(id) != b.NodeID || change.Name != strconv.Itoa(int(id)) { // nobody reads what is set on "01"
 			return configRefusal(kafka.ErrInvalidRequest, "Unexpected broker id, expected %d, but received %s", b.NodeID, change.Name)
 		}
 	}

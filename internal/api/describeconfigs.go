@@ -26,15 +26,25 @@ func describeConfigs(o *Options, c *call) {
 	req := c.Msg.(*kmsg.DescribeConfigsRequest)
 	resp := kmsg.NewPtrDescribeConfigsResponse()
 	answered := map[configResource]int{}
+	named := 0 // groups and client-metrics resources
 	for i := range req.Resources {
 		r := &req.Resources[i]
 		this := configResource{r.ResourceType, r.ResourceName}
+		if id, err := strconv.ParseInt(r.ResourceName, 10, 32); err == nil && r.ResourceType != kmsg.ConfigResourceTypeTopic {
+			this.name = strconv.FormatInt(id, 10) // 01 is broker 1
+		}
 		if answered[this]++; answered[this] > maxSameResource {
 			continue
+		}
+		if r.ResourceType == kmsg.ConfigResourceTypeGroupConfig || r.ResourceType == kmsg.ConfigResourceTypeClientMetrics {
+			named++
 		}
 		out := kmsg.NewDescribeConfigsResponseResource()
 		out.ResourceType, out.ResourceName = r.ResourceType, r.ResourceName
 		entries, code, text := o.configEntries(c, r)
+		if named > maxDescribedNames {
+			entries, code, text = nil, kafka.ErrInvalidRequest, fmt.Sprintf("A request may name %d groups and client-metrics resources.", maxDescribedNames)
+		}
 		out.ErrorCode, out.ErrorMessage = int16(code), &text // Apache's is never null
 		for j := range entries {
 			if len(r.ConfigNames) == 0 || slices.Contains(r.ConfigNames, entries[j].Name) {
@@ -49,6 +59,10 @@ func describeConfigs(o *Options, c *call) {
 // maxSameResource is how often a request may name one resource; Apache knows no
 // limit. More are left out, or a small request would make a huge answer.
 const maxSameResource = 8
+
+// maxDescribedNames is how many groups and client-metrics resources a request may
+// name: any name has an answer, which is a thousand times as large.
+const maxDescribedNames = 1000
 
 // configResource names what a request asks about.
 type configResource struct {

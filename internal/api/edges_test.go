@@ -1,8 +1,10 @@
 package api_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"barnabas/internal/kafka"
@@ -76,5 +78,33 @@ func TestEdges(t *testing.T) {
 		if d, ok := resp.(*kmsg.DescribeConfigsResponse); ok && len(d.Resources[0].Configs) < 30 {
 			t.Errorf("%s: %d keys", test.what, len(d.Resources[0].Configs))
 		}
+	}
+}
+
+// TestDescribingHasALimit: any name of a group has an answer, which is much larger
+// than the name.
+func TestDescribingHasALimit(t *testing.T) {
+	n := start(t, nil)
+	c := n.conn("PLAINTEXT")
+	r := at(4, kmsg.NewPtrDescribeConfigsRequest())
+	for i := range 1100 {
+		r.Resources = append(r.Resources, kmsg.DescribeConfigsRequestResource{ResourceType: kmsg.ConfigResourceTypeGroupConfig, ResourceName: fmt.Sprint("g", i)})
+	}
+	for i := range 100 {
+		r.Resources = append(r.Resources, kmsg.DescribeConfigsRequestResource{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: strings.Repeat("0", i) + "1"})
+	}
+	var groups, refused, brokers int
+	for _, row := range ask[*kmsg.DescribeConfigsResponse](c, r).Resources {
+		switch {
+		case row.ResourceType == kmsg.ConfigResourceTypeBroker:
+			brokers++
+		case row.ErrorCode == 0 && len(row.Configs) == 21:
+			groups++
+		default:
+			refused++
+		}
+	}
+	if groups != 1000 || refused != 100 || brokers != 8 {
+		t.Errorf("%d groups, %d refused, %d brokers", groups, refused, brokers)
 	}
 }

@@ -57,6 +57,18 @@ const (
 // each in the order of the changes. The context's Authorize is not asked.
 func (c *Controller) AlterConfigs(ctx Context, changes []ConfigChange, o AlterConfigsOptions, done func([]ConfigAnswer)) {
 	answers := make([]ConfigAnswer, len(changes))
+	work := len(changes)
+	for i := range changes {
+		work += len(changes[i].Ops)
+	}
+	if work > maxRecords { // also where few of them would become records
+		refused := tooManyRecords()
+		for i := range answers {
+			answers[i] = ConfigAnswer{refused.code, refused.text()}
+		}
+		done(answers)
+		return
+	}
 	c.submit(operation{
 		name: "alter configs",
 		decide: func(a *active) (decision, *refusal) {

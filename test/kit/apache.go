@@ -97,6 +97,7 @@ func (a *Apache) JavaFile(file string, args ...string) (Output, error) {
 
 var toolClasses = map[string]string{
 	"topics":             "org.apache.kafka.tools.TopicCommand",
+	"client-metrics":     "org.apache.kafka.tools.ClientMetricsCommand",
 	"configs":            "org.apache.kafka.tools.ConfigCommand",
 	"console-producer":   "org.apache.kafka.tools.ConsoleProducer",
 	"console-consumer":   "org.apache.kafka.tools.consumer.ConsoleConsumer",

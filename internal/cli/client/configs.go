@@ -10,7 +10,6 @@ import (
 
 	"barnabas/internal/cli/options"
 	"barnabas/internal/config"
-	"barnabas/internal/kafka"
 )
 
 func configsOptions() *options.Set {
@@ -166,7 +165,7 @@ func checkLoggers(ctx context.Context, a *configAdmin, e entity, ops []configOp)
 		}
 	}
 	if len(unknown) > 0 {
-		return &failure{kafka.ErrInvalidConfig.Exception(), "Invalid broker logger(s): " + strings.Join(unknown, ",")}
+		return misused("Invalid broker logger(s): %s", strings.Join(unknown, ","))
 	}
 	return nil
 }

@@ -245,14 +245,17 @@ func (a *configAdmin) groups(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// exists says whether there is something to be told of an entity. Of brokers the
-// one who is asked decides, and groups that have a configuration need no members.
+// exists says whether there is something to be told of an entity. Groups that have
+// a configuration need no members.
 func (a *configAdmin) exists(ctx context.Context, e entity) (bool, error) {
 	var names []string
 	var err error
 	switch e.kind.resource {
 	case kmsg.ConfigResourceTypeBroker, kmsg.ConfigResourceTypeBrokerLogger:
-		return true, nil
+		if a.controllers { // each knows itself, and says so
+			return true, nil
+		}
+		names, err = a.names(ctx, kmsg.ConfigResourceTypeBroker)
 	case kmsg.ConfigResourceTypeGroupConfig:
 		if names, err = a.listed(ctx, e.kind.resource); err == nil && !slices.Contains(names, e.name) {
 			names, err = a.groups(ctx)

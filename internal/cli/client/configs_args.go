@@ -99,6 +99,9 @@ func checkEntityName(set *options.Set, action string, e entity) error {
 		}
 	}
 	if action == "describe" {
+		if e.named && e.name == "" && set.Has("entity-default") && e.kind.resource != 0 && e.kind.resource != kmsg.ConfigResourceTypeBroker {
+			return misused("--entity-default must not be specified with --describe of %s", e.kind.plural)
+		}
 		if e.kind.resource == kmsg.ConfigResourceTypeBrokerLogger && !e.named {
 			return misused("An entity name must be specified with --describe of %s", e.kind.plural)
 		}
@@ -166,8 +169,8 @@ func configOps(set *options.Set) ([]configOp, error) {
 	if text := set.Get("add-config"); text != "" {
 		for _, pair := range splitOutside(text) {
 			parts := assignment.Split(pair, 2)
-			if len(parts) != 2 || parts[0] == "" {
-				return nil, misused(`Invalid entity config: all configs to be added must be in the format "key=val".`)
+			if len(parts) != 2 {
+				return nil, misused(`Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" to group values which contain commas.`)
 			}
 			add(strings.TrimSpace(parts[0]), strings.Trim(strings.TrimSpace(parts[1]), "[]"))
 		}

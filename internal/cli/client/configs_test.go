@@ -38,6 +38,7 @@ func TestMistakesOnTheCommandLineOfConfigs(t *testing.T) {
 		"--bootstrap-server h:1 --nosuch":                                                       "nosuch is not a recognized option",
 		"--bootstrap-server h:1 --alter --topic t --delete-config":                              "Option delete-config requires an argument",
 		"--bootstrap-server h:1 --describe --topic a --topic b":                                 "Found multiple arguments for option topic, but you asked for only one",
+		"--bootstrap-server h:1 --describe --entity-type topics --entity-default":               "--entity-default must not be specified with --describe of topics",
 		"--bootstrap-server h:1 --describe --user u":                                            "Entity type users is not supported by this release: quotas and SCRAM credentials are not served by it.",
 	} {
 		out, errs, exit := call(Configs, strings.Fields(line)...)
@@ -66,8 +67,8 @@ func TestConfigsToSetAreReadAsApacheReadsThem(t *testing.T) {
 		"match=[client_id=a.*]":               "match=client_id=a.*",
 		"a=b=c":                               "a=b=c",
 		"a=":                                  "a=",
-		"a":                                   `Invalid entity config: all configs to be added must be in the format "key=val".`,
-		"=1":                                  `Invalid entity config: all configs to be added must be in the format "key=val".`,
+		"a":                                   `Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" to group values which contain commas.`,
+		"=1":                                  "=1",
 	} {
 		set := configsOptions()
 		if err := set.Parse([]string{"--add-config", text, "--delete-config", "x.y, z"}); err != nil {
