@@ -88,9 +88,9 @@ func TestPages(t *testing.T) {
 	f.want("GET", "/metrics", "", 200, "numbers\n")
 	f.want("GET", "/livez", "", 200, "ok\n")
 	f.want("GET", "/nothing", "", 404, "404 page not found\n")
-	f.want("GET", "/readyz", "", 503, `{"ready":false,"state":"","recovery":{"logs":{"done":0,"total":0},"segments":{"done":0,"total":0},"bytes":{"done":0,"total":0}}}`+"\n")
+	f.want("GET", "/readyz", "", 503, `{"ready":false,"state":"","recovery":{"logs":{"done":0,"total":0},"segments":{"done":0,"total":0},"bytes":{"done":0,"total":0}},"groups":{"partitions":{"done":0,"total":0},"loading":{"done":0,"total":0}}}`+"\n")
 	f.set(nil, Readiness{Ready: true, State: "serving", Recovery: Recovery{Logs: Progress{2, 3}, Bytes: Progress{5, 10}}, OfflineDirectories: []string{"/d"}})
-	f.want("GET", "/readyz", "", 200, `{"ready":true,"state":"serving","recovery":{"logs":{"done":2,"total":3},"segments":{"done":0,"total":0},"bytes":{"done":5,"total":10}},"offlineDirectories":["/d"]}`+"\n")
+	f.want("GET", "/readyz", "", 200, `{"ready":true,"state":"serving","recovery":{"logs":{"done":2,"total":3},"segments":{"done":0,"total":0},"bytes":{"done":5,"total":10}},"groups":{"partitions":{"done":0,"total":0},"loading":{"done":0,"total":0}},"offlineDirectories":["/d"]}`+"\n")
 	f.set(errors.New("the disk is gone"), Readiness{})
 	f.want("GET", "/livez", "", 500, "the disk is gone\n")
 }

@@ -18,6 +18,8 @@ type Readiness struct {
 	State string `json:"state"`
 	// Recovery is how far the logs of the start are open.
 	Recovery Recovery `json:"recovery"`
+	// Groups is how far the coordinators of groups are.
+	Groups Groups `json:"groups"`
 	// OfflineDirectories are log directories that have failed. The node serves what
 	// lies in the others.
 	OfflineDirectories []string `json:"offlineDirectories,omitempty"`
@@ -28,6 +30,15 @@ type Recovery struct {
 	Logs     Progress `json:"logs"`
 	Segments Progress `json:"segments"`
 	Bytes    Progress `json:"bytes"`
+}
+
+// Groups counts partitions of __consumer_offsets that are led here, and offsets of
+// those that are being loaded. A partition that is not loaded does not hold readiness
+// back: its groups are told to try again.
+type Groups struct {
+	Partitions Progress `json:"partitions"`
+	Loading    Progress `json:"loading"`
+	Failed     int      `json:"failed,omitempty"`
 }
 
 // Progress is how much is done of how much.

@@ -77,6 +77,22 @@ const (
 	TelemetryDropped
 	TelemetryValue
 
+	// Group coordinators.
+	GroupPartitions
+	GroupLoadTime
+	GroupLoadErrors
+	GroupLoadedRecords
+	GroupQueue
+	GroupBatches
+	GroupBatchRecords
+	GroupBatchBytes
+	GroupBatchErrors
+	GroupBatchTime
+	GroupRefused
+	GroupExpired
+	GroupCount
+	GroupOffsets
+
 	// Log directories.
 	DirectoriesOffline
 	DirectoriesCordoned
@@ -183,6 +199,21 @@ var table = [idCount]Metric{
 	TelemetryPushes:  {"barnabas_telemetry_pushes_total", Counter, "", "Pushes that were taken.", "kafka.server:type=client-metrics-plugin-export-count"},
 	TelemetryDropped: {"barnabas_telemetry_dropped_total", Counter, "", "Numbers that found no room.", ""},
 	TelemetryValue:   {"barnabas_client", Gauge, "client_instance_id client_id metric attributes", "A number that a client pushed, by the metric's name. What counts up is added up over its pushes. Clients that have missed three pushes are left out.", ""},
+
+	GroupPartitions:    {"kafka_server_group_coordinator_metrics_num_partitions", Gauge, "state", "Partitions of `__consumer_offsets` that are led here, by what they are: active, loading, failed.", "kafka.server:type=group-coordinator-metrics,state=*: num-partitions"},
+	GroupLoadTime:      {"kafka_server_group_coordinator_metrics_partition_load_seconds", Histogram, "", "How long such partitions take to be loaded.", "kafka.server:type=group-coordinator-metrics: partition-load-time-avg, -max"},
+	GroupLoadErrors:    {"barnabas_group_coordinator_load_errors_total", Counter, "", "Loads that failed: the groups of the partition have no coordinator.", ""},
+	GroupLoadedRecords: {"barnabas_group_coordinator_loaded_records_total", Counter, "", "Records that were loaded.", ""},
+	GroupQueue:         {"kafka_server_group_coordinator_metrics_event_queue_size", Gauge, "", "Operations that wait for their turn.", "kafka.server:type=group-coordinator-metrics: event-queue-size"},
+	GroupBatches:       {"barnabas_group_coordinator_batches_total", Counter, "", "Batches appended for groups; records and bytes divided by it are their mean size.", "kafka.server:type=group-coordinator-metrics: batch-flush-rate"},
+	GroupBatchRecords:  {"barnabas_group_coordinator_batch_records_total", Counter, "", "Records in them.", ""},
+	GroupBatchBytes:    {"barnabas_group_coordinator_batch_bytes_total", Counter, "", "Bytes of them.", ""},
+	GroupBatchErrors:   {"barnabas_group_coordinator_batch_errors_total", Counter, "", "Batches that could not be appended.", ""},
+	GroupBatchTime:     {"kafka_server_group_coordinator_metrics_batch_flush_seconds", Histogram, "", "How long appends for groups take.", "kafka.server:type=group-coordinator-metrics: batch-flush-time-ms-*"},
+	GroupRefused:       {"barnabas_group_coordinator_refused_total", Counter, "reason", "Operations that were not run: overloaded, a queue was full; unavailable, the partition is not led here or being loaded.", ""},
+	GroupExpired:       {"barnabas_group_coordinator_expired_total", Counter, "", "Answers that were given up because their records were not committed within offsets.commit.timeout.ms.", ""},
+	GroupCount:         {"kafka_server_group_coordinator_metrics_group_count", Gauge, "protocol state", "Groups by kind and state.", "kafka.server:type=group-coordinator-metrics,protocol=*: group-count; state=*: classic-group-count"},
+	GroupOffsets:       {"kafka_server_groupmetadatamanager_numoffsets", Gauge, "", "Offsets that are committed.", "kafka.coordinator.group:type=GroupMetadataManager,name=NumOffsets"},
 
 	DirectoriesOffline:   {"kafka_log_logmanager_offlinelogdirectorycount", Gauge, "", "Log directories that have failed.", "kafka.log:type=LogManager,name=OfflineLogDirectoryCount"},
 	DirectoriesCordoned:  {"kafka_log_logmanager_cordonedlogdirectorycount", Gauge, "", "Log directories that take no new replicas by choice.", "kafka.log:type=LogManager,name=CordonedLogDirectoryCount"},

@@ -64,6 +64,12 @@ func (n *Node) readiness() admin.Readiness {
 		Segments: admin.Progress{Done: p.SegmentsDone, Total: p.Segments},
 		Bytes:    admin.Progress{Done: p.BytesDone, Total: p.Bytes},
 	}}
+	st := n.groups.Stats()
+	r.Groups = admin.Groups{
+		Partitions: admin.Progress{Done: int64(st.Active), Total: int64(st.Active + st.Loading + st.Failed)},
+		Loading:    admin.Progress{Done: st.LoadOffsetsDone, Total: st.LoadOffsets},
+		Failed:     st.Failed,
+	}
 	for _, d := range n.replicas.Dirs() {
 		if !d.Online() {
 			r.OfflineDirectories = append(r.OfflineDirectories, d.Path())

@@ -12,6 +12,7 @@ import (
 	"barnabas/internal/coordinator/runtime"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
+	"barnabas/internal/metrics"
 	"barnabas/internal/record"
 	"barnabas/internal/replica"
 )
@@ -93,4 +94,70 @@ func (l ledLog) Append(batch record.Batch) (runtime.Appended, kafka.ErrorCode) {
 func (l ledLog) State() (runtime.LogState, kafka.ErrorCode) {
 	st, code := l.Led.State()
 	return runtime.LogState(st), code
+}
+
+// tellGroups tells the numbers of the coordinators of groups.
+func (n *Node) tellGroups(s *metrics.Scrape) {
+	st := n.groups.Stats()
+	s.Set(metrics.GroupPartitions, float64(st.Active), "active")
+	s.Set(metrics.GroupPartitions, float64(st.Loading), "loading")
+	s.Set(metrics.GroupPartitions, float64(st.Failed), "failed")
+	s.Histogram(metrics.GroupLoadTime, &n.meters.groupLoads)
+	s.Set(metrics.GroupLoadErrors, float64(st.LoadErrors))
+	s.Set(metrics.GroupLoadedRecords, float64(st.LoadedRecords))
+	s.Set(metrics.GroupQueue, float64(st.Queued))
+	s.Set(metrics.GroupBatches, float64(st.Appends))
+	s.Set(metrics.GroupBatchRecords, float64(st.Records))
+	s.Set(metrics.GroupBatchBytes, float64(st.Bytes))
+	s.Set(metrics.GroupBatchErrors, float64(st.AppendErrors))
+	s.Histogram(metrics.GroupBatchTime, &n.meters.groupAppends)
+	s.Set(metrics.GroupRefused, float64(st.Overloaded), "overloaded")
+	s.Set(metrics.GroupRefused, float64(st.Refused-st.Overloaded), "unavailable")
+	s.Set(metrics.GroupExpired, float64(st.Expired))
+	if groups, offsets, ok := n.groupCensus(); ok {
+		for key, count := range groups {
+			s.Set(metrics.GroupCount, float64(count), key.Type, key.State)
+		}
+		s.Set(metrics.GroupOffsets, float64(offsets))
+	}
+}
+
+// censusPatience is how long a scrape waits for coordinators that are busy. Without
+// all of them it tells no numbers of groups, rather than numbers that are too small.
+const censusPatience = time.Second
+
+// groupCensus counts the groups of all partitions that are loaded.
+func (n *Node) groupCensus() (groups group.Census, offsets int, ok bool) {
+	type count struct {
+		groups  group.Census
+		offsets int
+	}
+	partitions := n.groups.Partitions()
+	counts := make(chan count, len(partitions))
+	for _, partition := range partitions {
+		n.groups.Do(partition, func(core *group.Core, _ time.Time) machine.Decision {
+			var c count
+			c.groups, c.offsets = core.Census()
+			counts <- c
+			return machine.Decision{}
+		}, func(kafka.ErrorCode) { counts <- count{} })
+	}
+	patience := time.NewTimer(censusPatience)
+	defer patience.Stop()
+	groups = group.Census{}
+	for _, state := range []string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"} {
+		groups[group.CensusKey{Type: "classic", State: state}] = 0 // a number that is not there cannot be watched
+	}
+	for range partitions {
+		select {
+		case c := <-counts:
+			offsets += c.offsets
+			for key, n := range c.groups {
+				groups[key] += n
+			}
+		case <-patience.C:
+			return nil, 0, false
+		}
+	}
+	return groups, offsets, true
 }

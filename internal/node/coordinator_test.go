@@ -1,9 +1,13 @@
 package node
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"barnabas/internal/admin"
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/coordinator/group"
 	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
@@ -61,4 +65,38 @@ func TestTopicOfGroupsIsMadeWhenSomebodyLooksForACoordinator(t *testing.T) {
 	if st := f.groups.Stats(); st.Active != 7 || st.Loads != 7 {
 		t.Errorf("%+v", st)
 	}
+}
+
+// TestGroupsHaveToWaitWhileTheirPartitionIsLoaded keeps the log of a partition from
+// being opened. What clients hear until then must never be an empty state.
+func TestGroupsHaveToWaitWhileTheirPartitionIsLoaded(t *testing.T) {
+	dir := t.TempDir()
+	f := start(t, dir, "offsets.topic.num.partitions=2")
+	c, closeClient := f.client()
+	f.findGroup(c, "g")
+	for partition := range int32(2) {
+		eventually(t, "the coordinator is loaded", func() bool { return f.groupCode(partition) == kafka.ErrNone })
+	}
+	closeClient()
+	f.stop()
+
+	o, log := options(t, dir, "offsets.topic.num.partitions=2")
+	held := &heldFS{word: "__consumer_offsets-1" + string(filepath.Separator) + "0", release: make(chan struct{})}
+	o.NewFS = func() vfs.FS { return &heldFS{ownFS(), held.word, held.release} }
+	f = launch(t, o, log)
+	f.awaitServing()
+	c, _ = f.client()
+	f.findGroup(c, "g")
+	eventually(t, "the other coordinator is loaded", func() bool { return f.groupCode(0) == kafka.ErrNone })
+	if code := f.groupCode(1); code != kafka.ErrCoordinatorLoadInProgress {
+		t.Errorf("before its log is open: %v", code)
+	}
+	if _, r := f.ready(); r.Groups.Partitions != (admin.Progress{Done: 1, Total: 2}) {
+		t.Errorf("ready: %+v", r.Groups)
+	}
+	if _, page := f.get("/metrics"); !strings.Contains(page, `kafka_server_group_coordinator_metrics_num_partitions{state="loading"} 1`) {
+		t.Errorf("metrics:\n%s", page)
+	}
+	close(held.release)
+	eventually(t, "the coordinator is loaded", func() bool { return f.groupCode(1) == kafka.ErrNone })
 }

@@ -94,6 +94,13 @@ func (e *Executor) submit(q *queue, op func()) error {
 	return nil
 }
 
+// Waiting is how many inputs wait to run.
+func (e *Executor) Waiting() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inputs.count
+}
+
 // drain runs what waits until nothing does, or hands over after limit
 // operations; 0 is no limit. The caller has set running.
 func (e *Executor) drain(limit int) {

@@ -141,6 +141,9 @@ func TestFullQueueRefusesAndKeepsTheReserveFree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if n := e.Waiting(); n != 3 {
+		t.Fatalf("%d wait, want 3", n)
+	}
 	if err := e.Submit(nothing); !errors.Is(err, ErrFull) {
 		t.Fatalf("fourth input: %v, want ErrFull", err)
 	}

@@ -21,6 +21,8 @@ type Stats struct {
 	// LoadOffsets and LoadOffsetsDone are the offsets of the partitions that are
 	// being loaded, and how many of them are read.
 	LoadOffsets, LoadOffsetsDone int64
+	// Queued are operations that wait to run.
+	Queued int
 
 	// What follows only grows.
 	Loads, LoadErrors          int64
@@ -44,6 +46,7 @@ func (r *Runtime[M]) Stats() Stats {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for _, s := range r.shards {
+		st.Queued += s.exec.Waiting()
 		switch s.phase() {
 		case active:
 			st.Active++
