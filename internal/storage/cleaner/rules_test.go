@@ -334,3 +334,18 @@ func TestEmptySegmentsArePassedOver(t *testing.T) {
 		t.Errorf("%d segments after they were joined", n)
 	}
 }
+
+// The last batch of a run stays, be it without records: it says where the cleaned part
+// ends.
+func TestLastBatchOfARunStays(t *testing.T) {
+	r := newRig(t)
+	r.put("a", "1")
+	r.append(record.BatchOptions{}, record.Record{Value: []byte("no key")}, record.Record{Value: []byte("no key")})
+	r.roll()
+	r.run()
+	r.expect(0)
+	_, headers := readAll(t, r.log.Snapshot(), false)
+	if last := headers[len(headers)-1]; last.BaseOffset != 1 || last.LastOffset() != 2 || last.Count != 0 {
+		t.Errorf("last batch %+v", last)
+	}
+}
