@@ -98,3 +98,15 @@ func TestMetadataVersionsAndFeatureDefaults(t *testing.T) {
 		}
 	}
 }
+
+// The pairs were tried on Apache Kafka 4.4.0, or follow from MetadataVersion.
+func TestLevelsThatWriteWhatLowerOnesDoNotRead(t *testing.T) {
+	for _, c := range []struct {
+		low, high MetadataVersion
+		want      bool
+	}{{32, 33, true}, {30, 33, true}, {30, 31, false}, {24, 29, false}, {22, 23, true}, {9, 10, false}, {33, 33, false}} {
+		if got := MetadataChanged(c.low, c.high); got != c.want {
+			t.Errorf("%d to %d: %v", c.high, c.low, got)
+		}
+	}
+}

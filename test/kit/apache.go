@@ -96,17 +96,20 @@ func (a *Apache) JavaFile(file string, args ...string) (Output, error) {
 }
 
 var toolClasses = map[string]string{
-	"topics":             "org.apache.kafka.tools.TopicCommand",
-	"client-metrics":     "org.apache.kafka.tools.ClientMetricsCommand",
-	"configs":            "org.apache.kafka.tools.ConfigCommand",
-	"console-producer":   "org.apache.kafka.tools.ConsoleProducer",
-	"console-consumer":   "org.apache.kafka.tools.consumer.ConsoleConsumer",
-	"get-offsets":        "org.apache.kafka.tools.GetOffsetShell",
-	"dump-log":           "org.apache.kafka.tools.DumpLogSegments",
-	"storage":            "kafka.tools.StorageTool",
-	"cluster":            "org.apache.kafka.tools.ClusterTool",
-	"producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
-	"consumer-perf-test": "org.apache.kafka.tools.ConsumerPerformance",
+	"topics":              "org.apache.kafka.tools.TopicCommand",
+	"client-metrics":      "org.apache.kafka.tools.ClientMetricsCommand",
+	"configs":             "org.apache.kafka.tools.ConfigCommand",
+	"console-producer":    "org.apache.kafka.tools.ConsoleProducer",
+	"console-consumer":    "org.apache.kafka.tools.consumer.ConsoleConsumer",
+	"get-offsets":         "org.apache.kafka.tools.GetOffsetShell",
+	"dump-log":            "org.apache.kafka.tools.DumpLogSegments",
+	"storage":             "kafka.tools.StorageTool",
+	"cluster":             "org.apache.kafka.tools.ClusterTool",
+	"producer-perf-test":  "org.apache.kafka.tools.ProducerPerformance",
+	"consumer-perf-test":  "org.apache.kafka.tools.ConsumerPerformance",
+	"broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
+	"features":            "org.apache.kafka.tools.FeatureCommand",
+	"metadata-quorum":     "org.apache.kafka.tools.MetadataQuorumCommand",
 }
 
 func (a *Apache) flavor() flavor { return a }

@@ -129,6 +129,8 @@ var toolCases = []toolCase{
 	{tool: "get-offsets", args: "--topic tool-1 --time latest-tiered"},
 	{tool: "get-offsets", args: "--topic a --topic b"},
 	{tool: "get-offsets", args: "--tim latest"},
+	{tool: "broker-api-versions", args: ""},
+	{tool: "broker-api-versions", args: "--nosuchflag"},
 }
 
 // TestToolsPrintWhatApachesPrint runs both tools against the same Apache Kafka

@@ -96,3 +96,42 @@ func TestHelpAndFilesOfArguments(t *testing.T) {
 		t.Error("a missing file of arguments went unseen")
 	}
 }
+
+func quorum() *Tool {
+	return &Tool{
+		Name: "q", Usage: "usage: q",
+		Options: []Option{{Long: "--server", Group: "door", Required: true}, {Long: "--controller", Group: "door", Required: true}, {Long: "--config"}},
+		Commands: []Command{{Name: "remove", Usage: "usage: remove", Options: []Option{
+			{Long: "--id", Short: "-i", Required: true, Number: "Integer"}, {Long: "--directory", Short: "-d", Required: true},
+			{Long: "--kind", Choices: []string{"a", "b"}, Default: "a"}, {Long: "--props", Plural: true, Many: true},
+		}}},
+	}
+}
+
+func TestOptionsBeforeTheCommand(t *testing.T) {
+	a, err := quorum().Parse(strings.Fields("--server s remove -i 5 -d x --props a=1 b=2 --props c=3"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, _ := a.Value("--server")
+	id, given := a.Int("--id")
+	kind, kindGiven := a.Value("--kind")
+	if server != "s" || id != 5 || !given || kind != "a" || kindGiven || strings.Join(a.Values("--props"), " ") != "a=1 b=2 c=3" || a.Command != "remove" {
+		t.Errorf("%+v", a)
+	}
+	for _, c := range []struct{ line, want string }{
+		{"", "too few arguments"},
+		{"--server s", "too few arguments"},
+		{"--server s remove", "argument --directory/-d is required"},
+		{"remove -i 1 -d x", "one of the arguments --server --controller is required"},
+		{"--server s --controller c remove -i 1 -d x", "argument --controller: not allowed with argument --server"},
+		{"--server s remove -i x -d x", `argument --id/-i: could not convert 'x' to Integer (For input string: "x")`},
+		{"--server s remove -i 1 -d x --kind c", "argument --kind: invalid choice: 'c' (choose from {a,b})"},
+	} {
+		_, err := quorum().Parse(strings.Fields(c.line))
+		var usage *UsageError
+		if !errors.As(err, &usage) || usage.Message() != c.want {
+			t.Errorf("%q: %v", c.line, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -164,15 +165,15 @@ type consoleProducer struct {
 
 func (p consoleProducer) run(reader *lineReader) error {
 	known := false
-	for p.o.Context.Err() == nil {
+	for {
 		if p.prompt {
 			fmt.Fprint(p.o.Stdout, ">")
 		}
-		r, err := reader.next()
-		if errors.Is(err, io.EOF) {
+		r, err := p.read(reader)
+		switch {
+		case errors.Is(err, io.EOF) || p.o.Context.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		if !known {
@@ -184,7 +185,30 @@ func (p consoleProducer) run(reader *lineReader) error {
 		}
 		p.send(r)
 	}
-	return nil
+}
+
+// read reads a record. A read that a terminal or a pipe holds up can't be ended;
+// when the program is interrupted it is left behind, and ends with the process.
+func (p consoleProducer) read(reader *lineReader) (*kgo.Record, error) {
+	buffered, _ := reader.in.Peek(reader.in.Buffered()) // what is there can be peeked at
+	if bytes.IndexByte(buffered, '\n') >= 0 {
+		return reader.next()
+	}
+	type result struct {
+		r   *kgo.Record
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		r, err := reader.next()
+		done <- result{r, err}
+	}()
+	select {
+	case got := <-done:
+		return got.r, got.err
+	case <-p.o.Context.Done():
+		return nil, p.o.Context.Err()
+	}
 }
 
 // send buffers a record, or with --sync waits until it is answered.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -177,5 +178,28 @@ func TestControllerIsReadFromItsFile(t *testing.T) {
 	}
 	if _, err := controllerListeners(map[string]string{"controller.listener.names": "D", "listeners": "C://h:1"}); err == nil {
 		t.Error("a listener that is not there is found")
+	}
+}
+
+func TestConsoleProducerEndsWhileItWaitsForALine(t *testing.T) {
+	in, typing := io.Pipe()
+	defer typing.Close()
+	reader, err := newLineReader(in, "t", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- consoleProducer{o: IO{Context: ctx, Stdout: io.Discard}}.run(reader)
+	}()
+	interrupt()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("it waits on")
 	}
 }
