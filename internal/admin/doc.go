@@ -7,6 +7,7 @@
 //	                503; either way a JSON object that says how far the node is
 //	/loglevel       GET says it, PUT with debug, info, warn or error sets it: a page in
 //	                a browser can send a POST to any address, a PUT only to its own
+//	/topics/why     why old records of a topic (?topic=NAME) are still there, as JSON
 //	/debug/pprof/   Go's profiles; heap?gc=1 gives free memory back to the system first
 //
 // It knows nothing of a node: it is given functions. Nothing here asks who the

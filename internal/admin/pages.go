@@ -52,6 +52,7 @@ const index = `/metrics        numbers for Prometheus
 /livez          is the process worth keeping
 /readyz         are clients served, is everything recovered
 /loglevel       level of the log: GET says it, PUT sets it (debug, info, warn, error)
+/topics/why     why old records of ?topic=NAME are still there
 /debug/pprof/   profiles of the Go runtime
 `
 
@@ -63,6 +64,7 @@ func (s *Server) pages() http.Handler {
 	m.HandleFunc("GET /readyz", s.ready)
 	m.HandleFunc("GET /loglevel", s.level)
 	m.HandleFunc("PUT /loglevel", s.setLevel)
+	m.HandleFunc("GET /topics/why", s.topicsWhy)
 	m.HandleFunc("GET /debug/pprof/", pprof.Index)
 	m.HandleFunc("GET /debug/pprof/heap", heap)
 	m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -102,6 +104,25 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	s.write(w, "application/json", status, string(body)+"\n")
+}
+
+func (s *Server) topicsWhy(w http.ResponseWriter, r *http.Request) {
+	topic := r.FormValue("topic")
+	if topic == "" {
+		s.text(w, http.StatusBadRequest, "which topic? /topics/why?topic=NAME\n")
+		return
+	}
+	answer, known := s.options.TopicsWhy(topic)
+	if !known {
+		s.text(w, http.StatusNotFound, fmt.Sprintf("no partition of topic %q lies on this node\n", topic))
+		return
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
+		return
+	}
+	s.write(w, "application/json", http.StatusOK, string(body)+"\n")
 }
 
 func (s *Server) level(w http.ResponseWriter, _ *http.Request) {

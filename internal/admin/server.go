@@ -19,6 +19,9 @@ type Options struct {
 	// Failure is why the process is not worth keeping, or nil.
 	Failure func() error
 	Ready   func() Readiness
+	// TopicsWhy says why old records of a topic are still there, as something that
+	// becomes JSON; known is false if no partition of it lies here.
+	TopicsWhy func(topic string) (answer any, known bool)
 	// Level is the level of the log.
 	Level *slog.LevelVar
 	Log   *slog.Logger

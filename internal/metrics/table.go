@@ -100,6 +100,9 @@ const (
 	DirectoryBytes
 	DirectorySegments
 	DirectoryReplicas
+	DeletedSegments
+	DeletedBytes
+	RetentionDue
 	FlushTime
 	RecoveryLogs
 	RecoveryLogsLeft
@@ -221,6 +224,9 @@ var table = [idCount]Metric{
 	DirectoryBytes:       {"barnabas_log_size_bytes", Gauge, "logDirectory", "Bytes of the logs in a directory, without their indexes.", "kafka.log:type=Log,name=Size, summed"},
 	DirectorySegments:    {"barnabas_log_segments", Gauge, "logDirectory", "Segments of the logs in a directory.", "kafka.log:type=Log,name=NumLogSegments, summed"},
 	DirectoryReplicas:    {"barnabas_log_replicas", Gauge, "logDirectory", "Replicas in a directory.", ""},
+	DeletedSegments:      {"barnabas_log_deleted_segments_total", Counter, "logDirectory", "Segments that retention has removed since the start.", ""},
+	DeletedBytes:         {"barnabas_log_deleted_bytes_total", Counter, "logDirectory", "Their bytes, without indexes. The disk has them back after file.delete.delay.ms.", ""},
+	RetentionDue:         {"barnabas_log_retention_due_timestamp_seconds", Gauge, "logDirectory", "When the next segment will be old enough to be removed, in seconds since 1970; 0: none ever will.", ""},
 	FlushTime:            {"kafka_log_logflushstats_logflush_seconds", Histogram, "", "How long logs take to be synced to disk.", "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs"},
 	RecoveryLogs:         {"barnabas_recovery_logs", Gauge, "", "Logs that lay there when the node started.", ""},
 	RecoveryLogsLeft:     {"kafka_log_logmanager_remaininglogstorecover", Gauge, "", "Those that are not open yet.", "kafka.log:type=LogManager,name=remainingLogsToRecover,dir=*"},

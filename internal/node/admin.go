@@ -23,7 +23,7 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 	log := n.log.With("part", "admin")
 	n.admin, err = admin.Listen(admin.Options{
 		Address: c.Address, Metrics: registry.Handler(log), Failure: n.failureNow, Ready: n.readiness,
-		Level: level, Log: log,
+		Level: level, Log: log, TopicsWhy: n.topicsWhy,
 	})
 	if err != nil && c.Configured {
 		return fmt.Errorf("barnabas.admin.listener: %w", err)
@@ -32,6 +32,12 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 		log.Warn("no metrics and health: the admin listener's address is taken; set barnabas.admin.listener to another, or to none", "error", err)
 	}
 	return nil
+}
+
+// topicsWhy says why old records of a topic are still there.
+func (n *Node) topicsWhy(topic string) (answer any, known bool) {
+	partitions := n.replicas.Why(topic)
+	return map[string]any{"topic": topic, "partitions": partitions}, len(partitions) > 0
 }
 
 // AdminAddress is the address of the admin listener; not valid without one.

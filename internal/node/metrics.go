@@ -171,6 +171,9 @@ func (n *Node) tellReplicas(s *metrics.Scrape) {
 		s.Set(metrics.DirectoryBytes, float64(d.Bytes), d.Path)
 		s.Set(metrics.DirectorySegments, float64(d.Segments), d.Path)
 		s.Set(metrics.DirectoryReplicas, float64(d.Replicas), d.Path)
+		s.Set(metrics.DeletedSegments, float64(d.DeletedSegments), d.Path)
+		s.Set(metrics.DeletedBytes, float64(d.DeletedBytes), d.Path)
+		s.Set(metrics.RetentionDue, float64(d.RetentionDue)/1000, d.Path)
 		s.Set(metrics.UncleanablePartitions, float64(d.Uncleanable), d.Path)
 		s.Set(metrics.UncleanableBytes, float64(d.UncleanableBytes), d.Path)
 	}

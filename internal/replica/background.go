@@ -22,7 +22,8 @@ type chore struct {
 	name  string
 	every time.Duration
 	do    func(now time.Time) error
-	// first is when it is done for the first time; 0 means after every.
+	// first is when it is done for the first time, of retention alone; 0 means after
+	// every.
 	first time.Duration
 	next  time.Time
 }
@@ -53,6 +54,7 @@ func (d *Dir) background(stop <-chan struct{}) {
 		c := &chores[i]
 		if c.next = now.Add(c.every); c.first > 0 {
 			c.next = now.Add(c.first)
+			d.nextCheck.Store(c.next.UnixMilli())
 		}
 	}
 	timer := time.NewTimer(0)

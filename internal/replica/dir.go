@@ -29,10 +29,10 @@ type Dir struct {
 	found   []logdir.Folder      // at the start
 	points  checkpoints          // read at the start, until every log is open; cleaner stays, guarded by mu
 
-	// What retention has done: segments and bytes since the start, when it looked
-	// last, and when the next segment is due by its age (timestamps; 0: never).
+	// What retention has done since the start, when it looks next, and when the
+	// next segment is due by its age (timestamps; 0: never).
 	deletedSegments, deletedBytes atomic.Int64
-	lastCheck, nextDue            atomic.Int64
+	nextCheck, nextDue            atomic.Int64
 
 	failed    atomic.Bool
 	highMoved atomic.Bool // a high watermark moved since the last checkpoint

@@ -93,5 +93,6 @@
 //	led.go                 a led partition for a coordinator: append, read, wait
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
 //	logdirs.go             DescribeLogDirs
+//	explain.go             why old records are there; package why has the reasons
 //	stats.go               numbers
 package replica

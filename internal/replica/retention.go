@@ -37,7 +37,7 @@ type removed struct {
 func (d *Dir) retain(now time.Time) error {
 	due, next := d.planRetention(now)
 	d.nextDue.Store(next)
-	d.lastCheck.Store(now.UnixMilli())
+	d.nextCheck.Store(now.Add(d.m.config().Logs.RetentionCheckInterval).UnixMilli())
 	if len(due) == 0 {
 		return nil
 	}

@@ -41,6 +41,10 @@ type DirStats struct {
 	Replicas         int
 	Segments         int
 	Bytes            int64 // of logs, without indexes
+	// What retention has removed since the start, and when the next segment is due
+	// by its age, in milliseconds since 1970; 0: never.
+	DeletedSegments, DeletedBytes int64
+	RetentionDue                  kafka.TimestampMs
 	// Of the replicas that compaction has set aside.
 	Uncleanable      int
 	UncleanableBytes int64
@@ -59,7 +63,10 @@ func (m *Manager) Stats() Stats {
 	byDir := map[*Dir]*DirStats{}
 	s.Dirs = make([]DirStats, len(m.dirs))
 	for i, d := range m.dirs {
-		s.Dirs[i] = DirStats{Path: d.path, Online: d.Online(), Cordoned: m.cordoned(d)}
+		s.Dirs[i] = DirStats{
+			Path: d.path, Online: d.Online(), Cordoned: m.cordoned(d),
+			DeletedSegments: d.deletedSegments.Load(), DeletedBytes: d.deletedBytes.Load(), RetentionDue: d.nextDue.Load(),
+		}
 		byDir[d] = &s.Dirs[i]
 	}
 	for _, p := range m.cleaners.uncleanable() {

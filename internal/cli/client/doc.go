@@ -11,6 +11,8 @@
 //
 //	tool.go            what tools share: streams, errors, connection
 //	topics.go          topics: options and actions; topics_describe.go, topics_json.go its output
+//	topics.go          topics: options and actions; topics_describe.go its output
+//	topics_why.go      topics why: what a node tells on its admin listener
 //	get_offsets.go     get-offsets
 //	delete_records.go  delete-records
 //	log_dirs.go        log-dirs

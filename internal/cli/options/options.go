@@ -123,6 +123,9 @@ func (s *Set) checkRepeated() error {
 	return nil
 }
 
+// Rest are the words that belong to no option.
+func (s *Set) Rest() []string { return s.rest }
+
 // Has says whether the option was given.
 func (s *Set) Has(name string) bool {
 	s.must(name)

@@ -102,6 +102,25 @@ func (a *active) mustRoll(c *Config, segmentBase kafka.Offset, b batchFacts, now
 		b.last-segmentBase > math.MaxInt32
 }
 
+// RollTime is the record timestamp from which on an append begins a new segment
+// because the active one has waited for segment.ms, or the time, where records have
+// none. ok is false if the active segment is empty.
+func (l *Log) RollTime() (at kafka.TimestampMs, ok bool) {
+	a := &l.act
+	if a.size == 0 {
+		return 0, false
+	}
+	since := a.firstTimestamp
+	if since < 0 {
+		since = a.created
+	}
+	wait := l.config.Load().SegmentMs - a.jitterMs
+	if wait >= math.MaxInt64-since {
+		return math.MaxInt64, true
+	}
+	return since + wait + 1, true
+}
+
 func (a *active) waitedMs(newest, now kafka.TimestampMs) int64 {
 	if a.firstTimestamp >= 0 {
 		return newest - a.firstTimestamp
