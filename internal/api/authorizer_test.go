@@ -65,6 +65,8 @@ func tables() []table {
 			kmsg.IncrementalAlterConfigs: {topic, cluster, group}, kmsg.ListConfigResources: {cluster},
 			kmsg.DescribeQuorum: {cluster}, kmsg.UpdateFeatures: {cluster}, kmsg.UnregisterController: {cluster},
 			kmsg.GetTelemetrySubscriptions: {none}, kmsg.PushTelemetry: {none, kafka.ErrInvalidRequest},
+			kmsg.OffsetCommit: {group}, kmsg.OffsetFetch: {group}, kmsg.JoinGroup: {group}, kmsg.Heartbeat: {group}, kmsg.LeaveGroup: {group},
+			kmsg.SyncGroup: {group}, kmsg.DescribeGroups: {group}, kmsg.ListGroups: {none}, kmsg.DeleteGroups: {group}, kmsg.OffsetDelete: {group},
 			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{

@@ -71,6 +71,11 @@ func (c *call) topicOperations(topic string) int32 {
 	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeTopic, topic)
 }
 
+// groupOperations is the bit field of what the client may do with the group.
+func (c *call) groupOperations(group string) int32 {
+	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeGroup, group)
+}
+
 func (c *call) clusterOperations() int32 {
 	return security.AuthorizedOperations(c.authorizer, c.client(), kmsg.ACLResourceTypeCluster, security.ClusterName)
 }

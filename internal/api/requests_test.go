@@ -51,6 +51,32 @@ func (g target) requests(key kmsg.Key, version int16) []kmsg.Request {
 // fill names the target in a request that has one way to do so.
 func (g target) fill(r kmsg.Request) {
 	switch r := r.(type) {
+	case *kmsg.OffsetCommitRequest:
+		p := kmsg.NewOffsetCommitRequestTopicPartition()
+		t := kmsg.NewOffsetCommitRequestTopic()
+		t.Topic, t.TopicID, t.Partitions = g.topic, g.id, append(t.Partitions, p)
+		r.Group, r.Generation, r.Topics = "g", -1, append(r.Topics, t)
+	case *kmsg.OffsetFetchRequest:
+		r.Group, r.Topics = "g", []kmsg.OffsetFetchRequestTopic{{Topic: g.topic, Partitions: []int32{0}}}
+		of := kmsg.NewOffsetFetchRequestGroup()
+		of.Group, of.Topics = "g", []kmsg.OffsetFetchRequestGroupTopic{{Topic: g.topic, TopicID: g.id, Partitions: []int32{0}}}
+		r.Groups = append(r.Groups, of)
+	case *kmsg.JoinGroupRequest:
+		r.Group, r.SessionTimeoutMillis, r.RebalanceTimeoutMillis, r.ProtocolType = "g", 10_000, 10_000, "consumer"
+		r.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range"}}
+	case *kmsg.SyncGroupRequest:
+		r.Group, r.ProtocolType, r.Protocol = "g", kmsg.StringPtr("consumer"), kmsg.StringPtr("range")
+	case *kmsg.HeartbeatRequest:
+		r.Group = "g"
+	case *kmsg.LeaveGroupRequest:
+		r.Group, r.Members = "g", []kmsg.LeaveGroupRequestMember{{MemberID: "m"}}
+	case *kmsg.DescribeGroupsRequest:
+		r.Groups, r.IncludeAuthorizedOperations = []string{"g"}, true
+	case *kmsg.DeleteGroupsRequest:
+		r.Groups = []string{"g"}
+	case *kmsg.OffsetDeleteRequest:
+		r.Group = "g"
+		r.Topics = []kmsg.OffsetDeleteRequestTopic{{Topic: g.topic, Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{}}}}
 	case *kmsg.FindCoordinatorRequest:
 		r.CoordinatorKey, r.CoordinatorKeys = "g", []string{"g"}
 	case *kmsg.ListOffsetsRequest:

@@ -34,21 +34,26 @@ type DenyAll struct{}
 // Allows is always false.
 func (DenyAll) Allows(Client, kmsg.ACLOperation, kmsg.ACLResourceType, string) bool { return false }
 
-// topicOperations and clusterOperations are what can be done with a resource
+// topicOperations and the like are what can be done with a resource
 // (class AclEntry, supportedOperations).
 var (
 	topicOperations = []kmsg.ACLOperation{kmsg.ACLOperationRead, kmsg.ACLOperationWrite, kmsg.ACLOperationCreate, kmsg.ACLOperationDelete,
 		kmsg.ACLOperationAlter, kmsg.ACLOperationDescribe, kmsg.ACLOperationDescribeConfigs, kmsg.ACLOperationAlterConfigs}
+	groupOperations = []kmsg.ACLOperation{kmsg.ACLOperationRead, kmsg.ACLOperationDelete, kmsg.ACLOperationDescribe,
+		kmsg.ACLOperationDescribeConfigs, kmsg.ACLOperationAlterConfigs}
 	clusterOperations = []kmsg.ACLOperation{kmsg.ACLOperationCreate, kmsg.ACLOperationAlter, kmsg.ACLOperationDescribe,
 		kmsg.ACLOperationClusterAction, kmsg.ACLOperationDescribeConfigs, kmsg.ACLOperationAlterConfigs, kmsg.ACLOperationIdempotentWrite}
 )
 
-// AuthorizedOperations is the bit field of what the client may do with a topic or
-// the cluster: bit n stands for operation n (KIP-430).
+// AuthorizedOperations is the bit field of what the client may do with a topic, a
+// group or the cluster: bit n stands for operation n (KIP-430).
 func AuthorizedOperations(a Authorizer, c Client, resource kmsg.ACLResourceType, name string) int32 {
 	operations := topicOperations
-	if resource == kmsg.ACLResourceTypeCluster {
+	switch resource {
+	case kmsg.ACLResourceTypeCluster:
 		operations = clusterOperations
+	case kmsg.ACLResourceTypeGroup:
+		operations = groupOperations
 	}
 	var bits int32
 	for _, op := range operations {

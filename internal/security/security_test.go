@@ -12,6 +12,7 @@ func TestAuthorizedOperationsAreApachesBits(t *testing.T) {
 		want     int32
 	}{
 		{kmsg.ACLResourceTypeTopic, 0b1101_1111_1000},     // READ to DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS
+		{kmsg.ACLResourceTypeGroup, 0b1101_0100_1000},     // READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS
 		{kmsg.ACLResourceTypeCluster, 0b1_1111_1010_0000}, // CREATE, ALTER to IDEMPOTENT_WRITE
 	} {
 		if got := AuthorizedOperations(AllowAll{}, Client{}, c.resource, "x"); got != c.want {
