@@ -197,7 +197,7 @@ type InternalTopics struct {
 
 // Groups holds the keys of the group coordinator.
 type Groups struct {
-	AppendLinger           time.Duration `key:"group.coordinator.append.linger.ms"` // negative: until nothing else is queued
+	AppendLinger           time.Duration `key:"group.coordinator.append.linger.ms"` // Forever (-1): until nothing else is queued
 	CommitTimeout          time.Duration `key:"offsets.commit.timeout.ms"`
 	LoadBufferSize         int           `key:"offsets.load.buffer.size"`
 	OffsetMetadataMaxBytes int           `key:"offset.metadata.max.bytes"`

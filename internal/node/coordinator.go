@@ -27,10 +27,19 @@ func (n *Node) makeGroups() {
 			return group.New(group.Options{Registry: r, Settings: settings, Random: rand.Reader})
 		},
 		Wheel: n.wheel, Now: time.Now, Log: n.log.With("part", "groups"),
-		Linger: c.Groups.AppendLinger, CommitTimeout: c.Groups.CommitTimeout, LoadBuffer: c.Groups.LoadBufferSize,
+		Linger: appendLinger(&c.Groups), CommitTimeout: c.Groups.CommitTimeout, LoadBuffer: c.Groups.LoadBufferSize,
 		Compression: record.Compression{Codec: record.Codec(c.InternalTopics.OffsetsCompressionCodec)},
 		Loaded:      n.meters.groupLoads.Observe, Appended: n.meters.groupAppends.Observe,
 	})
+}
+
+// appendLinger is how long a batch of the coordinator waits for more; negative:
+// until nothing else is queued, which is what -1 means.
+func appendLinger(c *config.Groups) time.Duration {
+	if c.AppendLinger == config.Forever {
+		return -1
+	}
+	return c.AppendLinger
 }
 
 func groupSettings(c *config.Groups) group.Settings {
