@@ -15,6 +15,7 @@ func sequences() []sequence {
 		fetchSequences,
 		sessionSequences,
 		topicSequences,
+		logSequences,
 		clusterSequences,
 		protocolSequences,
 		controllerSequences,
