@@ -10,6 +10,7 @@
 //	server.go    the command line, and a node from start to end
 //	welcome.go   the start line
 //	completion.go  what shells complete
+//	notify.go    what a service manager is told
 //	log.go       the log and its level
 //	memory.go    when garbage is collected, and memory given back
 package run

@@ -126,15 +126,24 @@ func run(ctx context.Context, a arguments, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, n, func() { fmt.Fprint(stdout, greetingOf(n, c, time.Since(started))) })
+	tell := func(state string) {
+		if err := notify(os.Environ(), state); err != nil {
+			log.Warn("the service manager cannot be told", "state", state, "error", err)
+		}
+	}
+	return serve(ctx, n, func() {
+		fmt.Fprint(stdout, greetingOf(n, c, time.Since(started)))
+		tell(notifyReady)
+	}, func() { tell(notifyStopping) })
 }
 
 // stopTimeout bounds a clean stop; a controlled shutdown may take long where other
 // nodes have to take over.
 const stopTimeout = 5 * time.Minute
 
-// serve greets when clients are let in, waits for the end, and stops the node.
-func serve(ctx context.Context, n *node.Node, greet func()) error {
+// serve greets when clients are let in, waits for the end, says farewell and stops the
+// node.
+func serve(ctx context.Context, n *node.Node, greet, farewell func()) error {
 	select {
 	case <-n.Serving():
 		greet()
@@ -145,6 +154,7 @@ func serve(ctx context.Context, n *node.Node, greet func()) error {
 	case <-ctx.Done():
 	case <-n.Failed():
 	}
+	farewell()
 	limit, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	err := n.Stop(limit)
