@@ -31,6 +31,7 @@ func (m *Manager) Apply(d *image.Delta) {
 // follow it. It is called by who calls Apply.
 func (m *Manager) SetConfig(c *config.Broker) {
 	m.broker.Store(c)
+	m.cleaners.resettled()
 	img := m.image.Load()
 	defaults := m.newSettings(c, "", nil)
 	m.timedFlush.Store(false)

@@ -28,6 +28,7 @@ type cleaners struct {
 type cleaningHistory struct {
 	last   LastCleaning
 	aside  string // why it is not cleaned any more; "": it is
+	small  bool   // because the map was too small for it
 	warned bool   // of a disk that was full
 }
 
@@ -272,6 +273,18 @@ func (c *cleaners) isAside(p *Partition) bool {
 	return h != nil && h.aside != ""
 }
 
+// resettled lets logs be cleaned again that were set aside for want of memory: there may
+// be more now.
+func (c *cleaners) resettled() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.logs {
+		if h.small {
+			h.aside, h.small = "", false
+		}
+	}
+}
+
 // forget drops what is known of a partition that is gone.
 func (c *cleaners) forget(p *Partition) {
 	c.mu.Lock()
@@ -322,7 +335,8 @@ func (c *cleaners) failed(x candidate, err error) bool {
 		return false
 	}
 	c.mu.Lock()
-	c.history(x.part).aside = err.Error()
+	h := c.history(x.part)
+	h.aside, h.small = err.Error(), errors.Is(err, cleaner.ErrMapTooSmall)
 	c.mu.Unlock()
 	c.m.env.log.Error("a log cannot be cleaned and is set aside until the next start; the others go on", "partition", tp.String(), "dir", x.role.dir.path, "reason", err)
 	return true

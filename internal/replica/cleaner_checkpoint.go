@@ -49,7 +49,8 @@ func (d *Dir) forgetCleaned(tp kafka.TopicPartition) {
 	}
 }
 
-// checkpointCleaned writes the offsets if one has moved.
+// checkpointCleaned writes the offsets if one has moved. On a full disk it is done
+// later.
 func (d *Dir) checkpointCleaned() error {
 	d.checkpointMu.Lock()
 	defer d.checkpointMu.Unlock()
@@ -64,7 +65,15 @@ func (d *Dir) checkpointCleaned() error {
 	if !moved {
 		return nil
 	}
-	return logdir.WriteCheckpoint(d.fs, d.path, logdir.CleanerOffsets, offsets)
+	err := logdir.WriteCheckpoint(d.fs, d.path, logdir.CleanerOffsets, offsets)
+	if isDiskFull(err) {
+		// Nothing is lost: what the file does not say is cleaned once more.
+		d.mu.Lock()
+		d.cleanedMoved = true
+		d.mu.Unlock()
+		return nil
+	}
+	return err
 }
 
 // dropStrangersLocked forgets the offsets of partitions that are no longer here.

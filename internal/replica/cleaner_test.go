@@ -247,3 +247,47 @@ func TestPacer(t *testing.T) {
 		t.Errorf("at 1 byte a second: %v", wait)
 	}
 }
+
+// A log whose batch has more keys than the map holds is set aside, and cleaned when
+// there is more memory.
+func TestTooLittleMemoryForABatch(t *testing.T) {
+	n := newNode(t, oneDisk(), append(cleanerSettings, "log.cleaner.io.buffer.load.factor=0.00002")...)
+	n.compacted("c")
+	n.start()
+	defer n.close()
+	for range 10 {
+		keys := []string{"a", "b", "c", "d", "e", "f", "g"}
+		if p := n.produce(-1, put{"c", 0, keyValues("x", keys...)}); p.code(0) != kafka.ErrNone {
+			t.Fatal(p.code(0))
+		}
+	}
+	n.eventually("set aside", func() bool {
+		s, _ := n.m.Cleaning("c", 0)
+		return strings.Contains(s.Aside, "log.cleaner.dedupe.buffer.size")
+	})
+	c, problems := n.config.With(configDynamic("log.cleaner.io.buffer.load.factor", "0.9"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	n.m.SetConfig(c)
+	n.eventually("compacted", func() bool { return n.cleaned("c") })
+}
+
+// On a full disk the checkpoint waits for space.
+func TestCleanerCheckpointOnAFullDisk(t *testing.T) {
+	n := newNode(t, oneDisk(), cleanerSettings...)
+	n.create("c", 1)
+	n.start()
+	defer n.close()
+	mem := n.disks["/data"].(*vfs.Mem)
+	mem.SetCapacity(mem.Used())
+	d, p := n.m.Dirs()[0], n.m.Partition("c", 0)
+	if err := d.setCleaned(p, 7); err != nil {
+		t.Fatal(err)
+	}
+	mem.SetCapacity(0)
+	n.eventually("written", func() bool {
+		points, err := logdir.ReadCheckpoint(mem, "/data", logdir.CleanerOffsets)
+		return err == nil && points[kafka.TopicPartition{Topic: "c"}] == 7
+	})
+}

@@ -49,6 +49,8 @@
 //     and the log's snapshot.
 //   - The table of partitions: Manager.mu; written by who calls Apply.
 //   - A log directory's checkpoints and deletions: its background goroutine.
+//   - What is written in the place of a log's segments: the cleaner thread that took
+//     the partition; putting it in place takes the append lock.
 //   - A fetch: the goroutine that has claimed it; a session: its fetch.
 //
 // # Invariants

@@ -43,7 +43,7 @@ const shiftRoom = 4096
 // to the load factor (log.cleaner.io.buffer.load.factor). The key of its hash is to be
 // random. It takes no memory before Reset.
 func NewOffsetMap(key [2]uint64, buffer int, load float64) *OffsetMap {
-	return &OffsetMap{key: key, buffer: buffer, load: load}
+	return &OffsetMap{key: key, buffer: buffer, load: min(max(load, 0), 1)}
 }
 
 // MaxKeys is how many keys fit.

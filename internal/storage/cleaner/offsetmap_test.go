@@ -1,6 +1,8 @@
 package cleaner
 
 import (
+	"crypto/md5"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -100,4 +102,24 @@ func BenchmarkOffsetMapPut(b *testing.B) {
 		binary.BigEndian.PutUint64(key[8:], uint64(i%5_000_000))
 		m.Put(key[:], kafka.Offset(i))
 	}
+}
+
+// BenchmarkDigest is what the digest of a key of 24 bytes costs, and would with other
+// hashes.
+func BenchmarkDigest(b *testing.B) {
+	key := make([]byte, 24)
+	var sum byte
+	for name, digest := range map[string]func() byte{
+		"siphash": func() byte { return byte(sipHash([2]uint64{1, 2}, key).lo) },
+		"md5":     func() byte { h := md5.Sum(key); return h[0] },
+		"sha256":  func() byte { h := sha256.Sum256(key); return h[0] },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for i := range b.N {
+				key[0] = byte(i)
+				sum += digest()
+			}
+		})
+	}
+	_ = sum
 }
