@@ -108,6 +108,30 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// TestNamesOfOthersAreRefused: a page whose name leads to loopback reads nothing.
+func TestNamesOfOthersAreRefused(t *testing.T) {
+	f := start(t)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	for host, want := range map[string]int{
+		"evil.example": 403, "evil.example:9095": 403, "localhost.evil.example": 403,
+		"localhost": 200, "LOCALHOST:9095": 200, "127.0.0.1": 200, "[::1]:9095": 200, "[::1]": 200,
+	} {
+		req, err := http.NewRequest("GET", "http://"+f.server.Addr().String()+"/debug/pprof/cmdline", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("host %s: %d, want %d", host, resp.StatusCode, want)
+		}
+	}
+}
+
 func TestLogLevelChanges(t *testing.T) {
 	f := start(t)
 	f.want("GET", "/loglevel", "", 200, "info\n")
@@ -138,7 +162,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, "GET /debug/pprof/goroutine?seconds=100 HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /debug/pprof/goroutine?seconds=100 HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	// Another one answers, so the server runs.

@@ -11,7 +11,8 @@
 //	/debug/pprof/   Go's profiles; heap?gc=1 gives free memory back to the system first
 //
 // It knows nothing of a node: it is given functions. Nothing here asks who the
-// client is, so it listens on loopback unless told otherwise.
+// client is, so it listens on loopback unless told otherwise, and answers there only
+// what was sent to an address or to localhost.
 //
 // A request has a deadline, and Close waits until every handler has returned.
 //

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -61,7 +62,7 @@ func Listen(o Options) (*Server, error) {
 	}
 	s := &Server{options: o, socket: socket}
 	s.http = &http.Server{
-		Handler:           s.counted(s.pages()),
+		Handler:           s.counted(s.ownHost(s.pages())),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
@@ -93,6 +94,26 @@ func (s *Server) counted(h http.Handler) http.Handler {
 			return
 		}
 		defer s.running.Done()
+		h.ServeHTTP(w, r)
+	})
+}
+
+// ownHost refuses, on a loopback address, what was sent to the name of another host. A
+// page in a browser can have its own name resolve to 127.0.0.1 and then read what is
+// answered there (DNS rebinding): profiles, above all.
+func (s *Server) ownHost(h http.Handler) http.Handler {
+	if !s.Addr().Addr().IsLoopback() {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, _, err := net.SplitHostPort(r.Host)
+		if err != nil {
+			host = strings.Trim(r.Host, "[]")
+		}
+		if _, err := netip.ParseAddr(host); err != nil && !strings.EqualFold(host, "localhost") {
+			s.text(w, http.StatusForbidden, fmt.Sprintf("the name %q is not of this host: ask by its address or as localhost\n", host))
+			return
+		}
 		h.ServeHTTP(w, r)
 	})
 }

@@ -29,7 +29,7 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 		return fmt.Errorf("barnabas.admin.listener: %w", err)
 	}
 	if err != nil {
-		log.Warn("no metrics and health: the admin listener's address is taken; set barnabas.admin.listener to another, or to none", "error", err)
+		log.Warn("no metrics and health: the admin listener cannot be bound; set barnabas.admin.listener to another address, or to none", "error", err)
 	}
 	return nil
 }

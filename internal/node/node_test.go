@@ -237,7 +237,7 @@ func TestATakenAdminPort(t *testing.T) {
 	o.Config.Admin.Configured = false // as if it were the default
 	n := launch(t, o, log)
 	n.awaitServing()
-	if n.AdminAddress().IsValid() || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "set barnabas.admin.listener to another") {
+	if n.AdminAddress().IsValid() || strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "set barnabas.admin.listener to another address") {
 		t.Errorf("address %v, log\n%s", n.AdminAddress(), log)
 	}
 	n.stop()
