@@ -60,8 +60,12 @@ func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []reco
 		p.wantFlushLocked(end, &e)
 	}
 	p.advanceLocked(r, &e)
+	full := isFull(err) && r.log.Usable()
 	p.mu.Unlock()
-	if err != nil {
+	switch {
+	case full:
+		r.dir.full("append", p.id.TopicPartition(), err)
+	case err != nil:
 		r.dir.fail("append", p.id.TopicPartition(), err)
 	}
 	p.env.count.bytesIn.Add(bytes)

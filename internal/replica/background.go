@@ -64,7 +64,9 @@ func (d *Dir) background(stop <-chan struct{}) {
 		for i := range chores {
 			c := &chores[i]
 			if !c.next.After(now) {
-				if err := c.do(now); err != nil {
+				if err := c.do(now); isFull(err) {
+					d.full(c.name, kafka.TopicPartition{}, err)
+				} else if err != nil {
 					d.fail(c.name, kafka.TopicPartition{}, err)
 					return
 				}
@@ -108,8 +110,9 @@ func (p *Partition) checkpointLog() error {
 	if !p.appended || p.role.Load().phase != online {
 		return nil
 	}
-	p.appended = false
-	return p.role.Load().log.Checkpoint()
+	err := p.role.Load().log.Checkpoint()
+	p.appended = err != nil
+	return err
 }
 
 // checkpointLogStarts writes the log starts that are above the first segment's
@@ -155,7 +158,11 @@ func (d *Dir) checkpointHighWatermarks() error {
 			offsets[p.id.TopicPartition()] = r.log.Snapshot().HighWatermark()
 		}
 	}
-	return d.writeCheckpoint(logdir.HighWatermarks, offsets)
+	err := d.writeCheckpoint(logdir.HighWatermarks, offsets)
+	if err != nil {
+		d.highMoved.Store(true)
+	}
+	return err
 }
 
 // writeCheckpoint keeps the entries of logs that are not open yet: a crash before

@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"sync/atomic"
-	"syscall"
 
 	"barnabas/internal/kafka"
 )
@@ -127,7 +126,7 @@ func (t *startsTask) run() {
 		}
 		err := d.checkpointLogStarts()
 		switch {
-		case errors.Is(err, syscall.ENOSPC):
+		case isFull(err):
 			d.m.env.log.Warn("the disk is full: log starts that were raised are not written yet, and a crash would undo them", "dir", d.path)
 			err = nil
 		case err != nil:

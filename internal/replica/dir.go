@@ -34,6 +34,8 @@ type Dir struct {
 	deletedSegments, deletedBytes atomic.Int64
 	nextCheck, nextDue            atomic.Int64
 
+	fullLogged atomic.Int64 // when a lack of space was last logged, in ms
+
 	failed    atomic.Bool
 	highMoved atomic.Bool // a high watermark moved since the last checkpoint
 

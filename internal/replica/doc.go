@@ -94,6 +94,7 @@
 //	fetch_read.go          reading the partitions of a fetch
 //	led.go                 a led partition for a coordinator: append, read, wait
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
+//	full.go                a disk that is full
 //	logdirs.go             DescribeLogDirs
 //	explain.go             why old records are there; package why has the reasons
 //	stats.go               numbers

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"syscall"
 	"time"
 
 	"barnabas/internal/kafka"
@@ -44,11 +43,13 @@ func (d *Dir) retain(now time.Time) error {
 	for _, r := range due {
 		r.part.startDue.Store(int64(r.what.Start))
 	}
-	if err := d.checkpointLogStarts(); err != nil && !errors.Is(err, syscall.ENOSPC) {
+	if err := d.checkpointLogStarts(); err != nil && !isFull(err) {
 		return err
 	}
 	for _, r := range due {
-		if err := d.carryOut(r, now); err != nil {
+		if err := d.carryOut(r, now); isFull(err) && r.role.log.Usable() {
+			d.full("delete old segments", r.part.id.TopicPartition(), err) // others may make room
+		} else if err != nil {
 			return fmt.Errorf("partition %s: %w", r.part.id.TopicPartition(), err)
 		}
 	}

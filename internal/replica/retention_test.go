@@ -393,3 +393,53 @@ func TestLogDirsAreDescribed(t *testing.T) {
 		}
 	})
 }
+
+// TestADiskThatIsFull fills the disk, reads and deletes, and goes on when there is
+// space, a few times. Nothing that was acknowledged is lost, and the directory stays
+// in service.
+func TestADiskThatIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem(nil)
+		n := newNode(t, map[string]vfs.FS{"/data": disk}, soon...)
+		n.create("a", 1, "internal.segment.bytes=1000", "retention.ms=-1", "file.delete.delay.ms=0")
+		n.start()
+		acknowledged, start := int64(0), int64(0)
+		for round := range 5 {
+			disk.SetCapacity(disk.Used() + 5000)
+			refused := 0
+			for range 200 {
+				switch code := n.produce(AcksAll, put{"a", 0, batch(1, nil)}).code(0); code {
+				case kafka.ErrNone:
+					acknowledged++
+				case kafka.ErrKafkaStorageError:
+					refused++
+				default:
+					t.Fatal(code)
+				}
+			}
+			if refused == 0 {
+				t.Fatal("the disk was never full")
+			}
+			time.Sleep(2 * time.Minute) // all chores meet it
+			synctest.Wait()
+			if !n.m.Dirs()[0].Online() {
+				t.Fatalf("round %d: offline\n%s", round, n.logs)
+			}
+			n.expectWhole(round, "a", kafka.Offset(start), kafka.Offset(acknowledged))
+			// Deleting makes room.
+			start = acknowledged - 3
+			n.same("delete", n.deleteRecords("a", 0, kafka.Offset(start)), fmt.Sprintf("NONE %d", start))
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			n.segments("a", 1)
+			acknowledged++
+		}
+		disk.SetCapacity(0)
+		n.close()
+		again := n.again(soon...)
+		again.start()
+		defer again.close()
+		again.expectWhole(0, "a", kafka.Offset(start), kafka.Offset(acknowledged))
+		again.same("end", again.listOffset("a", kafka.TimestampLatest), fmt.Sprintf("NONE %d epoch 0", acknowledged))
+	})
+}

@@ -50,6 +50,10 @@ func (l *Log) usable() error { return l.failed }
 // Err is the error that ended the log, or nil.
 func (l *Log) Err() error { return l.failed }
 
+// Usable says that the log takes more calls: an append that failed has left it as it
+// was before.
+func (l *Log) Usable() bool { return l.failed == nil }
+
 // change is usable for those who are about to write.
 func (l *Log) change() error {
 	l.dirty = true
