@@ -37,7 +37,7 @@ const (
 	compactRewrites = 10
 	// compactMemory bounds the anonymous memory of the server. 64 MiB of it are
 	// log.cleaner.dedupe.buffer.size, the rest is what a node takes for such a load.
-	compactMemory = 400 << 20
+	compactMemory = 300 << 20
 )
 
 // TestCompaction writes updates and tombstones to a compacted topic and kills the
