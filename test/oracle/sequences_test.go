@@ -16,6 +16,8 @@ func sequences() []sequence {
 		sessionSequences,
 		topicSequences,
 		logSequences,
+		groupSequences,
+		offsetSequences,
 		clusterSequences,
 		protocolSequences,
 		controllerSequences,

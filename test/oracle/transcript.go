@@ -254,6 +254,9 @@ func timeOr(n int64) string {
 	return "<now>"
 }
 
+// javaUUID is what ids of members end with.
+var javaUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
 var longNumber = regexp.MustCompile(`-?\b\d{13,19}\b`)
 
 // text names ids, times and the server's own texts inside of messages.
@@ -262,6 +265,7 @@ func (t *Transcript) text(s string) string {
 	for value, name := range t.names["id"] {
 		s = strings.ReplaceAll(s, value, name)
 	}
+	s = javaUUID.ReplaceAllStringFunc(s, func(id string) string { return t.name("member", id) })
 	return longNumber.ReplaceAllStringFunc(s, func(digits string) string {
 		n, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil {
