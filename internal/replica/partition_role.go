@@ -25,14 +25,13 @@ func (p *Partition) follow(reg registration) {
 		return
 	}
 	p.wanted = reg
-	p.assume()
+	p.assume(*p.role.Load())
 }
 
-// assume takes on the wanted role. It is called with the append lock and gives it
-// back.
-func (p *Partition) assume() {
+// assume takes on the wanted role, with what next says of the log. It is called
+// with the append lock and gives it back.
+func (p *Partition) assume(next role) {
 	old := p.role.Load()
-	next := *old
 	next.leaderID, next.leaderEpoch, next.partitionEpoch = p.wanted.leader, p.wanted.LeaderEpoch, p.wanted.PartitionEpoch
 	next.code = kafka.ErrNotLeaderOrFollower
 	var e effects
@@ -109,10 +108,11 @@ func (p *Partition) opened(log *commitlog.Log) bool {
 	next := *old
 	next.phase, next.log = online, log
 	log.SetConfig(next.settings.log)
-	p.role.Store(&next)
 	p.flushed.Store(int64(log.RecoveryPoint()))
 	p.lastFlush = p.env.now()
-	p.assume()
+	// Nobody may see an open log that is not led yet: to a coordinator that waits
+	// for it, its leadership would look like one that is over.
+	p.assume(next)
 	return true
 }
 

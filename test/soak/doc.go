@@ -3,7 +3,7 @@
 // per request. The counts come from flags; the defaults are the share that CI
 // runs, and the full figures are
 //
-//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -compact-bytes 10000000000
+//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -groups 1000 -commit-kills 100 -commit-cuts 30 -compact-bytes 10000000000
 //
 // Each test needs root only where it says so (power cuts make loop devices). A
 // means that is missing fails the test: a machine that cannot run it must not
@@ -12,6 +12,7 @@
 //	load_test.go      writers that remember what was acknowledged, and the check
 //	kill_test.go      SIGKILL at random moments; ours and Apache open the folder
 //	power_test.go     ext4 on a loop device, shut down without a flush
+//	groups_test.go    committed offsets over kills and power cuts; groups over restarts
 //	frames_test.go    mutated frames to the live port
 //	compaction_test.go updates and tombstones, killed while it compacts; the model agrees
 //	idle_test.go      memory of idle connections
