@@ -5,6 +5,7 @@
 //	/livez          200 while the process is worth keeping, else 500 and why
 //	/readyz         200 when clients are served and everything is recovered, else
 //	                503; either way a JSON object that says how far the node is
+//	/groups/why     ?group=NAME, JSON: a group's last rebalances, lag, stuck partitions
 //	/loglevel       GET says it, PUT with debug, info, warn or error sets it: a page in
 //	                a browser can send a POST to any address, a PUT only to its own
 //	/topics/why     why old records of a topic (?topic=NAME) are still there, as JSON

@@ -51,6 +51,7 @@ type Progress struct {
 const index = `/metrics        numbers for Prometheus
 /livez          is the process worth keeping
 /readyz         are clients served, is everything recovered
+/groups/why     ?group=NAME: the last rebalances of a group, and where it stands
 /loglevel       level of the log: GET says it, PUT sets it (debug, info, warn, error)
 /topics/why     why old records of ?topic=NAME are still there
 /debug/pprof/   profiles of the Go runtime
@@ -62,6 +63,9 @@ func (s *Server) pages() http.Handler {
 	m.Handle("GET /metrics", s.options.Metrics)
 	m.HandleFunc("GET /livez", s.live)
 	m.HandleFunc("GET /readyz", s.ready)
+	for pattern, page := range s.options.More {
+		m.HandleFunc(pattern, page)
+	}
 	m.HandleFunc("GET /loglevel", s.level)
 	m.HandleFunc("PUT /loglevel", s.setLevel)
 	m.HandleFunc("GET /topics/why", s.topicsWhy)

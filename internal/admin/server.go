@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Options say where the listener is and what it tells. All are needed.
+// Options say where the listener is and what it tells. All are needed but More.
 type Options struct {
 	Address string // host:port; port 0 is a free one
 	Metrics http.Handler
@@ -23,6 +23,8 @@ type Options struct {
 	// TopicsWhy says why old records of a topic are still there, as something that
 	// becomes JSON; known is false if no partition of it lies here.
 	TopicsWhy func(topic string) (answer any, known bool)
+	// More are further pages, by pattern of http.ServeMux; they answer at once.
+	More map[string]http.HandlerFunc
 	// Level is the level of the log.
 	Level *slog.LevelVar
 	Log   *slog.Logger

@@ -24,8 +24,8 @@
 //
 //  1. The values of a label come from a fixed set or from the configuration:
 //     kinds of requests, error codes, listeners, log directories, features. Never
-//     topics, clients or addresses, but where a bound on their number is told: what
-//     clients push of theirs (package telemetry).
+//     topics, clients or addresses, but where a bound on their number is told: where
+//     groups stand, and what clients push of theirs (package telemetry).
 //  2. A source is called by one scrape at a time and waits for nothing.
 //
 // Files:

@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 
 	"barnabas/internal/admin"
@@ -23,7 +24,7 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 	log := n.log.With("part", "admin")
 	n.admin, err = admin.Listen(admin.Options{
 		Address: c.Address, Metrics: registry.Handler(log), Failure: n.failureNow, Ready: n.readiness,
-		Level: level, Log: log, TopicsWhy: n.topicsWhy,
+		Level: level, Log: log, TopicsWhy: n.topicsWhy, More: map[string]http.HandlerFunc{"GET /groups/why": n.whyGroup},
 	})
 	if err != nil && c.Configured {
 		return fmt.Errorf("barnabas.admin.listener: %w", err)

@@ -59,6 +59,7 @@ func (n *Node) assemble() error {
 	n.makeController()
 	n.producerIDs = producerid.New(producerid.Options{Allocate: n.allocateProducerIDs, Now: time.Now, Log: n.log.With("part", "producer ids")})
 	n.makeGroups()
+	n.watch = newGroupWatch()
 	n.telemetry = telemetry.New(telemetry.Options{
 		Resources: n.telemetryResources, NewID: func() (kafka.UUID, error) { return kafka.RandomUUID(rand.Reader) },
 		MaxBytes: func() int { return int(n.effective.Load().Telemetry.MaxBytes) },

@@ -38,4 +38,5 @@
 //	admin.go     the admin listener, readiness
 //	metrics.go   where the numbers come from
 //	telemetry.go what clients push of theirs
+//	groupwatch.go where groups stand, and why
 package node

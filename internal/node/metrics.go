@@ -42,7 +42,7 @@ func newMeters() *meters {
 
 // metricSources tell all numbers of a node that is assembled.
 func (n *Node) metricSources() []metrics.Source {
-	return []metrics.Source{n.tellNode, n.tellRequests, n.tellConnections, n.tellReplicas, n.tellGroups, n.tellDirectories, n.tellRecovery, n.tellQuorum, n.tellCluster, n.tellTelemetry}
+	return []metrics.Source{n.tellNode, n.tellRequests, n.tellConnections, n.tellReplicas, n.tellGroups, n.tellDirectories, n.tellRecovery, n.tellQuorum, n.tellCluster, n.tellTelemetry, n.tellGroupLag}
 }
 
 func requestName(key int16) string {

@@ -67,6 +67,7 @@ type Node struct {
 	producerIDs *producerid.Manager
 	groups      *runtime.Runtime[*group.Core]
 	telemetry   *telemetry.Manager
+	watch       *groupWatch
 	assignments *membership.Assignments
 	server      *server.Server
 	admin       *admin.Server // nil: off
@@ -132,6 +133,7 @@ func Start(o Options) (*Node, error) {
 	n.loader.Start()
 	n.quorum.Start(follower{n.loader, n.controller})
 	n.tasks.Go(n.limitStart)
+	n.tasks.Go(n.watchGroups)
 	for _, l := range o.Config.Network.Listeners {
 		if l.Controller {
 			n.server.Start(l.Name)

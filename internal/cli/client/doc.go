@@ -39,7 +39,7 @@
 //	                       consumer_groups_list.go, consumer_groups_describe.go,
 //	                       consumer_groups_delete.go, consumer_groups_reset.go;
 //	                       consumer_groups_plan.go: CSV, dates and durations
-//	groups.go              groups
+//	groups.go              groups; groups_why.go: groups why
 //	configs.go             configs: options and actions; configs_args.go its arguments,
 //	                       configs_describe.go its output, configs_admin.go what it asks
 //	client_metrics.go      client-metrics

@@ -64,6 +64,7 @@
 //	heartbeat.go     Heartbeat
 //	leave.go         LeaveGroup
 //	why.go           the last rebalances of a group
+//	progress.go      where groups stand, for those who watch
 //	offsets.go       the store of offsets, with those of open transactions
 //	commit.go        OffsetCommit
 //	fetch.go         OffsetFetch
