@@ -163,12 +163,14 @@ func wantValue(t *testing.T, families map[string]*dto.MetricFamily, id metrics.I
 // TestEveryMetricIsTold: a node that has done a little of everything tells every
 // metric of the table, and what it has done.
 func TestEveryMetricIsTold(t *testing.T) {
-	n := start(t, t.TempDir())
+	n := start(t, t.TempDir(), "group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=1")
 	every := "1"
 	n.create("a", 3, map[string]*string{"flush.messages": &every})
 	n.produce("a", 0, 30)
 	n.consume("a", 30)
 	n.pushTelemetry([16]byte{1, 2, 3})
+	n.joinAndCommit("g", "a", 1)
+	n.observeGroups(time.Now())
 	c, done := n.client()
 	if _, err := kadm.NewClient(c).CreateTopic(n.context(), 1, 1, nil, "a"); err == nil {
 		t.Error("the topic was made twice")
