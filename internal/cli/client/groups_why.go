@@ -20,9 +20,6 @@ func groupsWhyOptions() *options.Set {
 	)
 }
 
-// defaultAdmin is the default of barnabas.admin.listener.
-const defaultAdmin = "127.0.0.1:9095"
-
 // groupWhy is what /groups/why says.
 type groupWhy struct {
 	Group      string `json:"group"`
@@ -63,7 +60,7 @@ func groupsWhy(args []string, o IO) int {
 		return usageExit(set, o, errors.New("Usage: groups why GROUP"))
 	}
 	group := set.Rest()[0]
-	body, err := askAdmin(o, set.Get("admin"), "/groups/why?group="+url.QueryEscape(group))
+	body, err := askAdminPage(o, set.Get("admin"), "/groups/why?group="+url.QueryEscape(group))
 	if err != nil {
 		fmt.Fprintf(o.Stderr, "groups why: %s\n", err)
 		return 1
@@ -84,8 +81,8 @@ func groupsWhy(args []string, o IO) int {
 // maxAdminAnswer bounds what is read of the admin listener.
 const maxAdminAnswer = 16 << 20
 
-// askAdmin gets a page of the admin listener. Only a node of this project has one.
-func askAdmin(o IO, address, page string) ([]byte, error) {
+// askAdminPage gets a page of the admin listener. Only a node of this project has one.
+func askAdminPage(o IO, address, page string) ([]byte, error) {
 	req, err := http.NewRequestWithContext(o.Context, http.MethodGet, "http://"+address+page, nil)
 	if err != nil {
 		return nil, err

@@ -165,9 +165,6 @@ func (s *Set) Int(name string, bits int) (n int64, ok bool, err error) {
 	return n, true, nil
 }
 
-// Rest are the words that belong to no option.
-func (s *Set) Rest() []string { return s.rest }
-
 // Given are the names of all options that were given, in the set's order.
 func (s *Set) Given() []string {
 	var names []string
