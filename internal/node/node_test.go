@@ -11,6 +11,8 @@ import (
 
 	"barnabas/internal/admin"
 	"barnabas/internal/base/vfs"
+	"barnabas/internal/coordinator/lag"
+	"barnabas/internal/kafka"
 	"barnabas/internal/metrics"
 	"barnabas/internal/storage/logdir"
 
@@ -163,14 +165,13 @@ func wantValue(t *testing.T, families map[string]*dto.MetricFamily, id metrics.I
 // TestEveryMetricIsTold: a node that has done a little of everything tells every
 // metric of the table, and what it has done.
 func TestEveryMetricIsTold(t *testing.T) {
-	n := start(t, t.TempDir(), "group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=1")
+	n := start(t, t.TempDir())
 	every := "1"
 	n.create("a", 3, map[string]*string{"flush.messages": &every})
 	n.produce("a", 0, 30)
 	n.consume("a", 30)
 	n.pushTelemetry([16]byte{1, 2, 3})
-	n.joinAndCommit("g", "a", 1)
-	n.observeGroups(time.Now())
+	n.watch.watch.Observe(time.Now(), []lag.Sample{{Key: lag.Key{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "a"}}}})
 	c, done := n.client()
 	if _, err := kadm.NewClient(c).CreateTopic(n.context(), 1, 1, nil, "a"); err == nil {
 		t.Error("the topic was made twice")
