@@ -200,15 +200,19 @@ func TestOneOperationAllowsWhatItIsFor(t *testing.T) {
 	to.id = n.conn("PLAINTEXT").create(to.topic, 1)
 	all := []kmsg.Key{kmsg.Produce, kmsg.Fetch, kmsg.ListOffsets, kmsg.Metadata, kmsg.OffsetForLeaderEpoch, kmsg.CreatePartitions,
 		kmsg.DescribeProducers, kmsg.DescribeTopicPartitions, kmsg.DeleteRecords}
-	for op, allowed := range map[kmsg.ACLOperation][]kmsg.Key{
-		kmsg.ACLOperationRead:     {kmsg.Fetch, kmsg.DescribeProducers},
-		kmsg.ACLOperationWrite:    {kmsg.Produce},
-		kmsg.ACLOperationDescribe: {kmsg.ListOffsets, kmsg.Metadata, kmsg.OffsetForLeaderEpoch, kmsg.DescribeTopicPartitions},
-		kmsg.ACLOperationAlter:    {kmsg.CreatePartitions},
-		kmsg.ACLOperationDelete:   {kmsg.DeleteRecords},
+	// Deletion comes last: it takes the offset away that Fetch asks for.
+	for _, right := range []struct {
+		op      kmsg.ACLOperation
+		allowed []kmsg.Key
+	}{
+		{kmsg.ACLOperationRead, []kmsg.Key{kmsg.Fetch, kmsg.DescribeProducers}},
+		{kmsg.ACLOperationWrite, []kmsg.Key{kmsg.Produce}},
+		{kmsg.ACLOperationDescribe, []kmsg.Key{kmsg.ListOffsets, kmsg.Metadata, kmsg.OffsetForLeaderEpoch, kmsg.DescribeTopicPartitions}},
+		{kmsg.ACLOperationAlter, []kmsg.Key{kmsg.CreatePartitions}},
+		{kmsg.ACLOperationDelete, []kmsg.Key{kmsg.DeleteRecords}},
 	} {
 		c := n.conn("PLAINTEXT")
-		g.allow(topicRule(op, to.topic))
+		g.allow(topicRule(right.op, to.topic))
 		for _, key := range all {
 			api, _ := wire.Lookup(int16(key))
 			requests := to.requests(key, api.Max)
@@ -218,11 +222,11 @@ func TestOneOperationAllowsWhatItIsFor(t *testing.T) {
 			}
 			resp, _ := c.exchange(req)
 			want := []kafka.ErrorCode{kafka.ErrTopicAuthorizationFailed}
-			if slices.Contains(allowed, key) {
+			if slices.Contains(right.allowed, key) {
 				want = []kafka.ErrorCode{kafka.ErrNone}
 			}
 			if got := uniq(codes(reflect.ValueOf(resp).Elem())); !slices.Equal(got, want) {
-				t.Errorf("%v allows %s: %v, want %v", op, api.Name, got, want)
+				t.Errorf("%v allows %s: %v, want %v", right.op, api.Name, got, want)
 			}
 		}
 	}
