@@ -35,6 +35,10 @@ class Member(ConsumerRebalanceListener):
             enable_auto_commit=c["auto_ms"] > 0,
             **config,
         )
+        # Its leader shares out what it knows of at that moment, and does not always
+        # look again: a topic that it has not seen yet would stay with nobody.
+        while not self.consumer.partitions_for_topic(self.topic):
+            pass
         self.consumer.subscribe([self.topic], listener=self)
 
     def on_partitions_assigned(self, partitions):
@@ -53,7 +57,10 @@ class Member(ConsumerRebalanceListener):
         event("owns", partitions=sorted(self.owned), generation=self.consumer._coordinator._generation.generation_id)
 
     def poll(self):
-        for batch in self.consumer.poll(50).values():
+        # Its version 3.0.12 loses an assignment that arrives in the moment in which
+        # poll's time is over: it has joined and never takes the partitions. A long
+        # time makes that moment rare.
+        for batch in self.consumer.poll(2000).values():
             for m in batch:
                 record(m.partition, m.offset, m.value)
 
