@@ -40,8 +40,9 @@
 // # Loading
 //
 // A few partitions are loaded at a time, each on a goroutine of a pool, from the log
-// start to the log end, until the end stands still. What lies below the high watermark
-// is committed at once; what is above it waits for the high watermark. Checksums are
+// start to the log end, until the end stands still. Then the load waits for the high
+// watermark to reach that end: a state that is older than what was acknowledged before
+// the start is never shown. Checksums are
 // verified: state that is served must not come from flipped bits. What cannot be read
 // fails the shard, with one ERROR that names the offset; it is tried again when
 // the partition gets another leader epoch.

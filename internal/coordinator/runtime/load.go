@@ -59,6 +59,21 @@ func (l *load[M]) end(err error) {
 	l.s.poke()
 }
 
+// awaitCommit ends the load once more when the high watermark has reached what was
+// read. Until then a read would not see what may have been acknowledged before the
+// start: a leader that counts itself only as far as it is synced begins with a high
+// watermark below its log end.
+func (l *load[M]) awaitCommit() {
+	l.led.Log.Await(l.next, func(code kafka.ErrorCode) {
+		if code != kafka.ErrNone {
+			l.end(code)
+			return
+		}
+		l.highWatermark = l.next
+		l.end(nil)
+	})
+}
+
 // read replays the log until its end stands still.
 func (l *load[M]) read(begun time.Time) error {
 	o := &l.s.r.o

@@ -208,6 +208,10 @@ func (s *shard[M]) startLoad() {
 
 // loaded takes over what was loaded.
 func (s *shard[M]) loaded(l *load[M]) {
+	if l.err == nil && l.highWatermark < l.next {
+		l.awaitCommit()
+		return
+	}
 	l.cancel()
 	s.load = nil
 	s.progress.Store(nil)
@@ -229,9 +233,7 @@ func (s *shard[M]) loaded(l *load[M]) {
 	s.core, s.registry = l.core, l.registry
 	s.next = l.next
 	s.flights = flights{end: l.next}
-	if l.highWatermark < l.next {
-		s.flights.push(flight{end: l.next})
-	}
+	s.registry.Commit(int64(l.next))
 	s.setPhase(active)
 	s.core.Loaded(s.r.o.Now())
 }
