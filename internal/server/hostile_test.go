@@ -346,14 +346,15 @@ func TestWriteWithoutProgressEndsTheConnection(t *testing.T) {
 
 func TestIdleConnectionEndsAndABusyOneDoesNot(t *testing.T) {
 	parked := make(chan *Request, 1)
-	s := start(t, func(_ *Conn, run []*Request) { parked <- run[0] }, func(o *Options) { o.IdleTimeout = 100 * time.Millisecond })
-	idle, partial, busy := s.dial(t), s.dial(t), s.dial(t)
-	partial.send(frame(1, metadata())[:9])
+	s := start(t, func(_ *Conn, run []*Request) { parked <- run[0] }, func(o *Options) { o.IdleTimeout = 500 * time.Millisecond })
+	busy := s.dial(t)
 	busy.send(frame(1, metadata()))
 	r := <-parked
+	idle, partial := s.dial(t), s.dial(t)
+	partial.send(frame(1, metadata())[:9])
 	idle.closed()
 	partial.closed()
-	time.Sleep(200 * time.Millisecond) // longer than the idle time
+	time.Sleep(700 * time.Millisecond) // longer than the idle time
 	echo(r)
 	busy.receive()
 }

@@ -1,7 +1,6 @@
 package soak
 
 import (
-	"context"
 	"flag"
 	"net"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -32,17 +29,14 @@ func TestConnectionsThatStall(t *testing.T) {
 	if err := createTopics(node.Address(), nil); err != nil {
 		t.Fatal(err)
 	}
-	createManyPartitions(t, node.Address())
 	for _, c := range []struct {
 		name  string
-		share int // one of so many connections is enough
 		stall func(c net.Conn, end <-chan struct{})
 	}{
-		{"a few bytes of a large request", 1, sendPart(halfProduce(1<<20), 1000)},
-		{"the first part of a large request", 1, sendPart(halfProduce(1<<20), 40<<10)},
-		{"half of a large request", 1, sendPart(halfProduce(1<<20), 512<<10)},
-		{"a large request, byte by byte", 1, drip(halfProduce(1<<20), 40<<10)},
-		{"no answer is read", 20, readNothing(allMetadata())},
+		{"a few bytes of a large request", sendPart(halfProduce(1<<20), 1000)},
+		{"the first part of a large request", sendPart(halfProduce(1<<20), 40<<10)},
+		{"half of a large request", sendPart(halfProduce(1<<20), 512<<10)},
+		{"a large request, byte by byte", drip(halfProduce(1<<20), 40<<10)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			base, err := statusField(node.PID(), "RssAnon")
@@ -51,7 +45,7 @@ func TestConnectionsThatStall(t *testing.T) {
 			}
 			neighbour := startNeighbour(t, node.Address())
 			end := make(chan struct{})
-			stalled := startStalled(t, node.Address(), *stalls/c.share, end, c.stall)
+			stalled := startStalled(t, node.Address(), *stalls, end, c.stall)
 			peak := int64(0)
 			for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 				m, err := statusField(node.PID(), "RssAnon")
@@ -64,7 +58,7 @@ func TestConnectionsThatStall(t *testing.T) {
 			requests, longest := neighbour.stop(t)
 			close(end)
 			stalled()
-			t.Logf("%d connections: memory %d MiB at most, %d before; a neighbour made %d requests, the longest took %v", *stalls/c.share, peak>>20, base>>20, requests, longest)
+			t.Logf("%d connections: memory %d MiB at most, %d before; a neighbour made %d requests, the longest took %v", *stalls, peak>>20, base>>20, requests, longest)
 			if peak > stalledMemory {
 				t.Errorf("memory %d MiB, at most %d are allowed", peak>>20, stalledMemory>>20)
 			}
@@ -72,20 +66,6 @@ func TestConnectionsThatStall(t *testing.T) {
 				t.Errorf("a request took %v", longest)
 			}
 		})
-	}
-}
-
-func createManyPartitions(t *testing.T, address string) {
-	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(address))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, err := kadm.NewClient(cl).CreateTopics(ctx, 100, 1, nil, "many-a", "many-b", "many-c", "many-d", "many-e"); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -137,23 +117,6 @@ func drip(frame []byte, n int) func(net.Conn, <-chan struct{}) {
 	}
 }
 
-// unread is how many requests a connection sends that reads no answer: each answer is
-// 20 KiB, so that all are more than sockets and server hold.
-const unread = 25
-
-func readNothing(frame []byte) func(net.Conn, <-chan struct{}) {
-	return func(c net.Conn, end <-chan struct{}) {
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
-		for range unread {
-			if _, err := c.Write(frame); err != nil {
-				break
-			}
-		}
-		<-end
-	}
-}
-
 // halfProduce is a Produce request of about so many bytes.
 func halfProduce(size int) []byte {
 	req := kmsg.NewPtrProduceRequest()
@@ -164,13 +127,6 @@ func halfProduce(size int) []byte {
 	topic := kmsg.NewProduceRequestTopic()
 	topic.Topic, topic.Partitions = soakTopics[0], []kmsg.ProduceRequestTopicPartition{p}
 	req.Topics = []kmsg.ProduceRequestTopic{topic}
-	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("stalled")).AppendRequest(nil, req, 1)
-}
-
-// allMetadata asks for all topics.
-func allMetadata() []byte {
-	req := kmsg.NewPtrMetadataRequest()
-	req.SetVersion(12)
 	return kmsg.NewRequestFormatter(kmsg.FormatterClientID("stalled")).AppendRequest(nil, req, 1)
 }
 
