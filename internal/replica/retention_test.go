@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -201,7 +203,23 @@ func (n *node) deleteRecords(topic string, partition int32, offset kafka.Offset)
 // change of a name.
 type crashFS struct {
 	*vfs.Mem
-	before func()
+	mu      sync.Mutex
+	picture func() // nil: none is taken; guarded by mu
+}
+
+// each has a picture taken before each change.
+func (c *crashFS) each(picture func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.picture = picture
+}
+
+func (c *crashFS) before() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.picture != nil {
+		c.picture()
+	}
 }
 
 func (c *crashFS) Open(path string, mode vfs.Mode) (vfs.File, error) {
@@ -229,7 +247,7 @@ func (c *crashFS) SyncDir(path string) error {
 // above it is there.
 func TestAPowerCutInTheMiddleOfADeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &crashFS{Mem: vfs.NewMem(nil), before: func() {}}
+		disk := &crashFS{Mem: vfs.NewMem(nil)}
 		n := newNode(t, map[string]vfs.FS{"/data": disk}, soon...)
 		size := len(batch(1, nil))
 		topics := []string{"time", "size", "start", "idle"}
@@ -243,21 +261,22 @@ func TestAPowerCutInTheMiddleOfADeletion(t *testing.T) {
 			starts []kafka.Offset
 		}
 		var pictures []picture
-		seed, acknowledged := rand.New(rand.NewPCG(1, 2)), false
-		disk.before = func() {
+		seed := rand.New(rand.NewPCG(1, 2))
+		var acknowledged atomic.Bool
+		disk.each(func() {
 			p := picture{disk: disk.CrashTorn(seed.Uint64())}
 			if len(pictures)%4 == 0 {
 				p.disk = disk.Crash()
 			}
 			for _, topic := range topics {
 				start := n.m.Partition(topic, 0).role.Load().log.Snapshot().LogStart()
-				if topic == "start" && !acknowledged {
+				if topic == "start" && !acknowledged.Load() {
 					start = 0
 				}
 				p.starts = append(p.starts, start)
 			}
 			pictures = append(pictures, p)
-		}
+		})
 		for _, topic := range topics {
 			n.segments(topic, 3)
 		}
@@ -268,10 +287,10 @@ func TestAPowerCutInTheMiddleOfADeletion(t *testing.T) {
 		if done := n.deleteRecords("start", 0, 3); done != "NONE 3" {
 			t.Fatal(done)
 		}
-		acknowledged = true
+		acknowledged.Store(true)
 		time.Sleep(100 * time.Second) // all that is due, and the delay of files
 		synctest.Wait()
-		disk.before = func() {}
+		disk.each(nil)
 		n.close()
 		if len(pictures) < 50 {
 			t.Fatalf("%d steps", len(pictures))
