@@ -31,13 +31,16 @@ func start(t *testing.T) *fixture {
 	f := &fixture{t: t}
 	var err error
 	f.server, err = Listen(Options{
-		TopicsWhy: func(topic string) (any, bool) { return map[string]string{"topic": topic}, topic == "a" },
-		Address:   "127.0.0.1:0",
-		Metrics:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "numbers\n") }),
-		Failure:   func() error { f.mu.Lock(); defer f.mu.Unlock(); return f.failure },
-		Ready:     func() Readiness { f.mu.Lock(); defer f.mu.Unlock(); return f.readiness },
-		Level:     &f.level,
-		Log:       slog.New(slog.NewTextHandler(&f.log, nil)),
+		TopicsWhy: func(topic string) (any, error) { return map[string]string{"topic": topic}, nil },
+		GroupsWhy: func(group string) (any, error) {
+			return nil, map[string]error{"b": Absent("no b"), "c": errors.New("busy")}[group]
+		},
+		Address: "127.0.0.1:0",
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "numbers\n") }),
+		Failure: func() error { f.mu.Lock(); defer f.mu.Unlock(); return f.failure },
+		Ready:   func() Readiness { f.mu.Lock(); defer f.mu.Unlock(); return f.readiness },
+		Level:   &f.level,
+		Log:     slog.New(slog.NewTextHandler(&f.log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -89,8 +92,10 @@ func TestPages(t *testing.T) {
 	f.want("GET", "/metrics", "", 200, "numbers\n")
 	f.want("GET", "/livez", "", 200, "ok\n")
 	f.want("GET", "/topics/why?topic=a", "", 200, `{"topic":"a"}`+"\n")
-	f.want("GET", "/topics/why?topic=b", "", 404, "no partition of topic \"b\" lies on this node\n")
 	f.want("GET", "/topics/why", "", 400, "which topic? /topics/why?topic=NAME\n")
+	f.want("GET", "/groups/why?group=b", "", 404, "no b\n")
+	f.want("GET", "/groups/why?group=c", "", 503, "busy\n")
+	f.want("GET", "/groups/why", "", 400, "which group? /groups/why?group=NAME\n")
 	f.want("GET", "/nothing", "", 404, "404 page not found\n")
 	f.want("GET", "/readyz", "", 503, `{"ready":false,"state":"","recovery":{"logs":{"done":0,"total":0},"segments":{"done":0,"total":0},"bytes":{"done":0,"total":0}},"groups":{"partitions":{"done":0,"total":0},"loading":{"done":0,"total":0}}}`+"\n")
 	f.set(nil, Readiness{Ready: true, State: "serving", Recovery: Recovery{Logs: Progress{2, 3}, Bytes: Progress{5, 10}}, OfflineDirectories: []string{"/d"}})

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -63,12 +64,10 @@ func (s *Server) pages() http.Handler {
 	m.Handle("GET /metrics", s.options.Metrics)
 	m.HandleFunc("GET /livez", s.live)
 	m.HandleFunc("GET /readyz", s.ready)
-	for pattern, page := range s.options.More {
-		m.HandleFunc(pattern, page)
-	}
+	m.HandleFunc("GET /groups/why", s.why("group", s.options.GroupsWhy))
 	m.HandleFunc("GET /loglevel", s.level)
 	m.HandleFunc("PUT /loglevel", s.setLevel)
-	m.HandleFunc("GET /topics/why", s.topicsWhy)
+	m.HandleFunc("GET /topics/why", s.why("topic", s.options.TopicsWhy))
 	m.HandleFunc("GET /debug/pprof/", pprof.Index)
 	m.HandleFunc("GET /debug/pprof/heap", heap)
 	m.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
@@ -102,31 +101,29 @@ func (s *Server) ready(w http.ResponseWriter, _ *http.Request) {
 	if !r.Ready {
 		status = http.StatusServiceUnavailable
 	}
-	body, err := json.Marshal(r)
-	if err != nil {
-		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
-		return
-	}
-	s.write(w, "application/json", status, string(body)+"\n")
+	s.json(w, status, r)
 }
 
-func (s *Server) topicsWhy(w http.ResponseWriter, r *http.Request) {
-	topic := r.FormValue("topic")
-	if topic == "" {
-		s.text(w, http.StatusBadRequest, "which topic? /topics/why?topic=NAME\n")
-		return
+// why serves a page about something with a name, which the parameter what gives.
+func (s *Server) why(what string, ask func(name string) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name := r.FormValue(what)
+		if name == "" {
+			s.text(w, http.StatusBadRequest, fmt.Sprintf("which %s? %s?%s=NAME\n", what, r.URL.Path, what))
+			return
+		}
+		answer, err := ask(name)
+		var absent Absent
+		switch {
+		case errors.As(err, &absent):
+			s.text(w, http.StatusNotFound, err.Error()+"\n")
+			return
+		case err != nil:
+			s.text(w, http.StatusServiceUnavailable, err.Error()+"\n")
+			return
+		}
+		s.json(w, http.StatusOK, answer)
 	}
-	answer, known := s.options.TopicsWhy(topic)
-	if !known {
-		s.text(w, http.StatusNotFound, fmt.Sprintf("no partition of topic %q lies on this node\n", topic))
-		return
-	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
-		return
-	}
-	s.write(w, "application/json", http.StatusOK, string(body)+"\n")
 }
 
 func (s *Server) level(w http.ResponseWriter, _ *http.Request) {
@@ -154,6 +151,15 @@ func (s *Server) setLevel(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) text(w http.ResponseWriter, status int, text string) {
 	s.write(w, "text/plain; charset=utf-8", status, text)
+}
+
+func (s *Server) json(w http.ResponseWriter, status int, answer any) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		s.text(w, http.StatusInternalServerError, err.Error()+"\n")
+		return
+	}
+	s.write(w, "application/json", status, string(body)+"\n")
 }
 
 func (s *Server) write(w http.ResponseWriter, contentType string, status int, text string) {

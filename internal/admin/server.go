@@ -13,22 +13,28 @@ import (
 	"time"
 )
 
-// Options say where the listener is and what it tells. All are needed but More.
+// Options say where the listener is and what it tells. All are needed.
 type Options struct {
 	Address string // host:port; port 0 is a free one
 	Metrics http.Handler
 	// Failure is why the process is not worth keeping, or nil.
 	Failure func() error
 	Ready   func() Readiness
-	// TopicsWhy says why old records of a topic are still there, as something that
-	// becomes JSON; known is false if no partition of it lies here.
-	TopicsWhy func(topic string) (answer any, known bool)
-	// More are further pages, by pattern of http.ServeMux; they answer at once.
-	More map[string]http.HandlerFunc
+	// TopicsWhy says why old records of a topic are still there, and GroupsWhy what
+	// became of a group lately; both as something that becomes JSON. An Absent is the
+	// answer that there is no such thing here; any other error that it cannot be told
+	// now.
+	TopicsWhy func(topic string) (answer any, err error)
+	GroupsWhy func(group string) (answer any, err error)
 	// Level is the level of the log.
 	Level *slog.LevelVar
 	Log   *slog.Logger
 }
+
+// Absent says in words for people that what was asked for is not here.
+type Absent string
+
+func (a Absent) Error() string { return string(a) }
 
 // Limits of one request. A profile takes as long as its client asks for, so that
 // writing has the longest.

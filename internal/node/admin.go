@@ -3,7 +3,6 @@ package node
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/netip"
 
 	"barnabas/internal/admin"
@@ -24,7 +23,7 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 	log := n.log.With("part", "admin")
 	n.admin, err = admin.Listen(admin.Options{
 		Address: c.Address, Metrics: registry.Handler(log), Failure: n.failureNow, Ready: n.readiness,
-		Level: level, Log: log, TopicsWhy: n.topicsWhy, More: map[string]http.HandlerFunc{"GET /groups/why": n.whyGroup},
+		Level: level, Log: log, TopicsWhy: n.topicsWhy, GroupsWhy: n.groupsWhy,
 	})
 	if err != nil && c.Configured {
 		return fmt.Errorf("barnabas.admin.listener: %w", err)
@@ -36,9 +35,12 @@ func (n *Node) listenAdmin(level *slog.LevelVar) error {
 }
 
 // topicsWhy says why old records of a topic are still there.
-func (n *Node) topicsWhy(topic string) (answer any, known bool) {
+func (n *Node) topicsWhy(topic string) (answer any, err error) {
 	partitions := n.replicas.Why(topic)
-	return map[string]any{"topic": topic, "partitions": partitions}, len(partitions) > 0
+	if len(partitions) == 0 {
+		return nil, admin.Absent(fmt.Sprintf("no partition of topic %q lies on this node", topic))
+	}
+	return map[string]any{"topic": topic, "partitions": partitions}, nil
 }
 
 // AdminAddress is the address of the admin listener; not valid without one.

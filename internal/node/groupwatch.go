@@ -1,13 +1,13 @@
 package node
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"barnabas/internal/admin"
 	"barnabas/internal/coordinator/group"
 	"barnabas/internal/coordinator/lag"
 	"barnabas/internal/coordinator/machine"
@@ -170,24 +170,20 @@ type partitionReport struct {
 	StillSeconds  float64      `json:"stillSeconds,omitempty"`
 }
 
-// whyGroup serves /groups/why?group=NAME.
-func (n *Node) whyGroup(w http.ResponseWriter, r *http.Request) {
-	id := r.FormValue("group")
+// groupsWhy says what became of a group lately.
+func (n *Node) groupsWhy(id string) (answer any, err error) {
 	partitions := int32(n.offsetsPartitions())
 	if partitions == 0 {
-		http.Error(w, "no group has ever been here", http.StatusNotFound)
-		return
+		return nil, admin.Absent("no group has ever been here")
 	}
 	report, answered := askCoordinator(n, kafka.CoordinatorPartition(id, partitions), func(core *group.Core, now time.Time) *groupReport {
 		return reportOfGroup(core, now, id)
 	})
 	switch {
 	case !answered:
-		http.Error(w, "the coordinator of the group does not answer here: it is being loaded, or lives elsewhere", http.StatusServiceUnavailable)
-		return
+		return nil, errors.New("the coordinator of the group does not answer here: it is being loaded, or lives elsewhere")
 	case report == nil:
-		http.Error(w, "there is no group "+id+" of the classic protocol", http.StatusNotFound)
-		return
+		return nil, admin.Absent(fmt.Sprintf("there is no group %q of the classic protocol", id))
 	}
 	rows, _ := n.groupRows()
 	for i := range rows {
@@ -196,11 +192,7 @@ func (n *Node) whyGroup(w http.ResponseWriter, r *http.Request) {
 				Lag: row.Lag(), BehindSeconds: row.Behind.Seconds(), Stuck: row.Stuck(), StillSeconds: row.Still.Seconds()})
 		}
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if err := json.NewEncoder(w).Encode(report); err != nil {
-		n.log.Debug("an answer of the admin listener was not taken", "error", err)
-	}
+	return report, nil
 }
 
 // reportOfGroup is what the core knows of a group, nil if it has none of that name.

@@ -42,6 +42,9 @@ func TestRetentionInANode(t *testing.T) {
 	if status, body := f.get("/topics/why?topic=kept"); status != 200 || !strings.Contains(body, "retention.ms=604800000 (7 days)") {
 		t.Errorf("%d %s", status, body)
 	}
+	if status, body := f.get("/topics/why?topic=nosuch"); status != 404 || body != "no partition of topic \"nosuch\" lies on this node\n" {
+		t.Errorf("%d %s", status, body)
+	}
 	if _, body := f.get("/metrics"); !strings.Contains(body, `barnabas_log_deleted_segments_total{logDirectory="`+dir+`"}`) {
 		t.Error("no metric of deleted segments")
 	}
