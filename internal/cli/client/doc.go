@@ -11,8 +11,8 @@
 //
 //	tool.go            what tools share: streams, errors, connection
 //	topics.go          topics: options and actions; topics_describe.go, topics_json.go its output
-//	topics.go          topics: options and actions; topics_describe.go its output
-//	topics_why.go      topics why: what a node tells on its admin listener
+//	why.go             topics why and groups why: what a node tells on its admin
+//	                   listener; topics_why.go, groups_why.go what is printed of it
 //	get_offsets.go     get-offsets
 //	delete_records.go  delete-records
 //	log_dirs.go        log-dirs
@@ -39,7 +39,7 @@
 //	                       consumer_groups_list.go, consumer_groups_describe.go,
 //	                       consumer_groups_delete.go, consumer_groups_reset.go;
 //	                       consumer_groups_plan.go: CSV, dates and durations
-//	groups.go              groups; groups_why.go: groups why
+//	groups.go              groups
 //	configs.go             configs: options and actions; configs_args.go its arguments,
 //	                       configs_describe.go its output, configs_admin.go what it asks
 //	client_metrics.go      client-metrics

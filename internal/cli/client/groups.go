@@ -33,7 +33,7 @@ const groupsTimeout = 30 * time.Second
 // "groups why GROUP" is a command of this project: see groups_why.go.
 func Groups(args []string, o IO) int {
 	if len(args) > 0 && args[0] == "why" {
-		return groupsWhy(args[1:], o)
+		return why("group", &groupWhy{}, args[1:], o)
 	}
 	set := groupsOptions()
 	if done, exit := parse(set, args, o, ""); done {

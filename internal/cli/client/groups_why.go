@@ -1,26 +1,13 @@
 package client
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
 	"strings"
 	"time"
-
-	"barnabas/internal/cli/options"
 )
 
-func groupsWhyOptions() *options.Set {
-	return options.New(
-		options.Option{Name: "admin", Argument: options.Required, Value: "host:port", Default: defaultAdmin, Help: "The admin listener of the node (barnabas.admin.listener)."},
-		options.Option{Name: "json", Help: "Print what the node says as it is."},
-	)
-}
-
-// groupWhy is what /groups/why says.
+// groupWhy is what became of a group lately.
 type groupWhy struct {
 	Group      string `json:"group"`
 	State      string `json:"state"`
@@ -50,70 +37,15 @@ type groupWhy struct {
 	} `json:"partitions"`
 }
 
-// groupsWhy is "groups why GROUP": what a node of this project remembers of a group.
-func groupsWhy(args []string, o IO) int {
-	set := groupsWhyOptions()
-	if done, exit := parse(set, args, o, ""); done {
-		return exit
-	}
-	if len(set.Rest()) != 1 {
-		return usageExit(set, o, errors.New("Usage: groups why GROUP"))
-	}
-	group := set.Rest()[0]
-	body, err := askAdminPage(o, set.Get("admin"), "/groups/why?group="+url.QueryEscape(group))
-	if err != nil {
-		fmt.Fprintf(o.Stderr, "groups why: %s\n", err)
-		return 1
-	}
-	if set.Has("json") {
-		fmt.Fprint(o.Stdout, string(body))
-		return 0
-	}
-	var why groupWhy
-	if err := json.Unmarshal(body, &why); err != nil {
-		fmt.Fprintf(o.Stderr, "groups why: %s is no admin listener of Barnabas: %s\n", set.Get("admin"), err)
-		return 1
-	}
-	why.print(o.Stdout, time.Now())
-	return 0
-}
-
-// maxAdminAnswer bounds what is read of the admin listener.
-const maxAdminAnswer = 16 << 20
-
-// askAdminPage gets a page of the admin listener. Only a node of this project has one.
-func askAdminPage(o IO, address, page string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(o.Context, http.MethodGet, "http://"+address+page, nil)
-	if err != nil {
-		return nil, err
-	}
-	cl := http.Client{Timeout: 15 * time.Second}
-	resp, err := cl.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("no admin listener of Barnabas answers at %s; --admin says where it is, and other brokers have none (%w)", address, errors.Unwrap(err))
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAdminAnswer))
-	switch {
-	case err != nil:
-		return nil, err
-	case resp.StatusCode != http.StatusOK:
-		return nil, errors.New(strings.TrimSpace(string(body)))
-	case resp.Header.Get("Content-Type") != "application/json":
-		return nil, fmt.Errorf("%s is no admin listener of Barnabas", address)
-	}
-	return body, nil
-}
-
 func (w *groupWhy) print(out io.Writer, now time.Time) {
-	fmt.Fprintf(out, "Group %s is %s with %d members.\n", w.Group, w.State, w.Members)
+	fmt.Fprintf(out, "Group %s is %s with %s.\n", w.Group, w.State, counted(w.Members, "member"))
 	if len(w.Rebalances) == 0 {
 		fmt.Fprint(out, "\nNo rebalance since this node started.\n")
 	} else {
 		fmt.Fprint(out, "\nLast rebalances, the newest first:\n")
 	}
 	for _, r := range w.Rebalances {
-		fmt.Fprintf(out, "  %s ago  %-22s took %s, %s: generation %d, %d members", round(now.Sub(r.Began)), r.Cause, round(seconds(r.TookSeconds)), r.Outcome, r.Generation, r.Members)
+		fmt.Fprintf(out, "  %s ago  %-22s took %s, %s: generation %d, %s", round(now.Sub(r.Began)), r.Cause, round(seconds(r.TookSeconds)), r.Outcome, r.Generation, counted(r.Members, "member"))
 		if r.Member != "" {
 			fmt.Fprintf(out, "; by %s (%s)", r.Member, r.Client)
 		}
@@ -133,7 +65,7 @@ func (w *groupWhy) print(out io.Writer, now time.Time) {
 		if stuck++; stuck == 1 {
 			fmt.Fprint(out, "\nStuck partitions: members are there, records wait, and nothing is committed:\n")
 		}
-		fmt.Fprintf(out, "  %s-%d at %d for %s, %d records wait\n", p.Topic, p.Partition, p.Committed, round(seconds(p.StillSeconds)), p.Lag)
+		fmt.Fprintf(out, "  %s-%d at %d for %s, behind by %s\n", p.Topic, p.Partition, p.Committed, round(seconds(p.StillSeconds)), counted(p.Lag, "record"))
 	}
 	if stuck == 0 {
 		fmt.Fprint(out, "\nNo partition is stuck.\n")
@@ -146,7 +78,7 @@ func (w *groupWhy) print(out io.Writer, now time.Time) {
 		if behind++; behind == 1 {
 			fmt.Fprint(out, "\nBehind:\n")
 		}
-		fmt.Fprintf(out, "  %s-%d by %d records, for %s\n", p.Topic, p.Partition, p.Lag, round(seconds(p.BehindSeconds)))
+		fmt.Fprintf(out, "  %s-%d by %s, for %s\n", p.Topic, p.Partition, counted(p.Lag, "record"), round(seconds(p.BehindSeconds)))
 	}
 }
 

@@ -52,7 +52,7 @@ var topicActions = []string{"list", "describe", "create", "alter", "delete"}
 // Topics is kafka-topics, with one action more: "topics why TOPIC".
 func Topics(args []string, o IO) int {
 	if len(args) > 0 && args[0] == "why" {
-		return topicsWhy(args[1:], o)
+		return why("topic", &topicWhy{}, args[1:], o)
 	}
 	set := topicsOptions()
 	if done, exit := parse(set, args, o, ""); done {
