@@ -23,4 +23,9 @@
 // member, java, python, node). What a library cannot do is listed with the reason.
 //
 //	go test . -run TestGroupScenarios -server apache -v
+//
+// # franz-go
+//
+// TestFranzGoOwnTests runs the tests of that client's package kgo against the node; all
+// that need no transaction, no share group, no KIP-848 and no SASL have to pass.
 package compat
