@@ -29,6 +29,9 @@ func configuredEntity(set *options.Set, action string) (entity, error) {
 	if !set.Has("bootstrap-server") && !set.Has("bootstrap-controller") {
 		return e, misused("Either --bootstrap-server or --bootstrap-controller must be specified.")
 	}
+	if set.Has("bootstrap-server") && set.Has("bootstrap-controller") {
+		return e, misused("Only one of --bootstrap-server or --bootstrap-controller can be specified")
+	}
 	types, names := set.All("entity-type"), set.All("entity-name")
 	if set.Has("entity-default") {
 		names = append(names, "")

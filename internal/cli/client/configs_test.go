@@ -13,9 +13,10 @@ func TestMistakesOnTheCommandLineOfConfigs(t *testing.T) {
 	const pair = "Only 'users' and 'clients' entity types may be specified together"
 	const noName = "An entity-name or default entity must be specified with --alter of users, clients, brokers or ips"
 	for line, want := range map[string]string{
-		"":                       "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, client-metrics or group",
-		"--describe":             "Either --bootstrap-server or --bootstrap-controller must be specified.",
-		"--bootstrap-server h:1": "Command must include exactly one action: --describe, --alter",
+		"":           "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, client-metrics or group",
+		"--describe": "Either --bootstrap-server or --bootstrap-controller must be specified.",
+		"--bootstrap-server h:1 --bootstrap-controller h:2 --describe --broker 1": "Only one of --bootstrap-server or --bootstrap-controller can be specified",
+		"--bootstrap-server h:1":                                                                "Command must include exactly one action: --describe, --alter",
 		"--bootstrap-server h:1 --alter --describe":                                             "Command must include exactly one action: --describe, --alter",
 		"--bootstrap-server h:1 --describe --all":                                               "At least one entity type must be specified",
 		"--bootstrap-server h:1 --describe --entity-name a":                                     "At least one entity type must be specified",
