@@ -11,7 +11,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 	"barnabas/internal/wire"
@@ -35,25 +34,23 @@ func BrokerAPIVersions(args []string, o IO) int {
 	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
-	if !set.Has("bootstrap-server") {
-		return usageExit(set, o, fmt.Errorf(`Missing required argument "[bootstrap-server]"`))
+	if err := missingArgument(set, "bootstrap-server"); err != nil {
+		return usageExit(set, o, err)
 	}
 	return toldExit(o, brokerAPIVersions(set, o))
 }
 
 func brokerAPIVersions(set *options.Set, o IO) error {
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	if err != nil {
 		return err
 	}
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	ctx, d, done, err := openDoor(o, set.Get("bootstrap-server"), "", set.Get("command-config"))
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
-	return printAPIVersions(ctx, &door{cl: cl, o: o}, asJSON)
+	defer done()
+	return printAPIVersions(ctx, d, asJSON)
 }
 
 // nodeAPIs is what a node says of the requests that it serves.

@@ -78,13 +78,11 @@ func checkClientMetrics(set *options.Set) (string, error) {
 }
 
 func runClientMetrics(set *options.Set, action string, o IO) error {
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
-	a, err := openBrokerAdmin(ctx, set, o)
+	ctx, a, done, err := openConfigAdmin(set, o, "")
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer done()
 	const kind = kmsg.ConfigResourceTypeClientMetrics
 	name := set.Get("name")
 	switch action {

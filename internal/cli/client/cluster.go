@@ -67,8 +67,7 @@ func Cluster(args []string, o IO) int {
 }
 
 func cluster(args *argparse.Args, o IO) error {
-	format, given := args.Value("--output")
-	asJSON, err := checkOutput(format, given)
+	asJSON, err := wantsJSON(args.Value("--output"))
 	if err != nil {
 		return err
 	}
@@ -84,13 +83,11 @@ func cluster(args *argparse.Args, o IO) error {
 	if args.Has("--include-fenced-brokers") && args.Has("--bootstrap-controller") {
 		return plain("The option --include-fenced-brokers is only supported with --bootstrap-server option")
 	}
-	d, err := openDoor(o, args, file)
+	ctx, d, done, err := openDoorOf(o, args, file)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	switch args.Command {
 	case "cluster-id":
 		return d.clusterID(ctx, asJSON)

@@ -122,13 +122,11 @@ func runConfigs(set *options.Set, action string, e entity, o IO) error {
 	if e.kind.resource == 0 {
 		return misused("Entity type %s is not supported by this release: quotas and SCRAM credentials are not served by it.", e.kind.plural)
 	}
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
-	a, err := openConfigAdmin(ctx, set, o)
+	ctx, a, done, err := openConfigAdmin(set, o, set.Get("bootstrap-controller"))
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer done()
 	if action == "describe" {
 		return describeEntities(ctx, a, e, set.Has("all"), o)
 	}

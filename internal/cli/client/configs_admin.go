@@ -6,126 +6,64 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 )
 
 // configAdmin asks a cluster about configurations, through its brokers or through
-// its controllers.
+// its controllers, of which the active one is asked.
 type configAdmin struct {
-	client      *kgo.Client
-	controllers bool
-	nodes       []int32 // brokers; of a controller: itself
+	*door
+	nodes []int32 // brokers; of controllers: the active one
 }
 
-// openConfigAdmin connects to what --bootstrap-server or --bootstrap-controller
-// names. Of several controllers the active one is asked.
-func openConfigAdmin(ctx context.Context, set *options.Set, o IO) (*configAdmin, error) {
-	if set.Has("bootstrap-server") {
-		return openBrokerAdmin(ctx, set, o)
+// openConfigAdmin opens the door of brokers, or of controllers if those are named.
+// The context ends after adminTimeout; done releases all.
+func openConfigAdmin(set *options.Set, o IO, controllers string) (ctx context.Context, a *configAdmin, done func(), err error) {
+	ctx, d, done, err := openDoor(o, set.Get("bootstrap-server"), controllers, set.Get("command-config"))
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	props, err := readProperties(set.Get("command-config"), nil)
+	a = &configAdmin{door: d}
+	if a.nodes, err = a.findNodes(ctx); err != nil {
+		done()
+		return nil, nil, nil, err
+	}
+	return ctx, a, done, nil
+}
+
+func (a *configAdmin) findNodes(ctx context.Context) ([]int32, error) {
+	if !a.controllers {
+		return brokerIDs(ctx, a.cl)
+	}
+	c, err := a.describeCluster(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	props["bootstrap.servers"] = set.Get("bootstrap-controller")
-	cl, warnings, err := kafkaclient.New(kafkaclient.Admin, props)
-	for _, w := range warnings {
-		o.logf("WARN", "barnabas.client", "%s", w)
-	}
-	if err != nil {
-		return nil, err
-	}
-	a := &configAdmin{client: cl, controllers: true}
-	if err := a.findController(ctx, props); err != nil {
-		a.close()
-		return nil, err
-	}
-	return a, nil
+	return []int32{c.ControllerID}, nil
 }
 
-// openBrokerAdmin connects to the brokers that --bootstrap-server names.
-func openBrokerAdmin(ctx context.Context, set *options.Set, o IO) (*configAdmin, error) {
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
-	if err != nil {
-		return nil, err
-	}
-	a := &configAdmin{client: cl}
-	if err := a.findBrokers(ctx); err != nil {
-		a.close()
-		return nil, err
-	}
-	return a, nil
+// ofBroker says whether the configuration is that of one broker or of its loggers,
+// which it alone knows.
+func ofBroker(kind kmsg.ConfigResourceType, name string) bool {
+	return (kind == kmsg.ConfigResourceTypeBroker || kind == kmsg.ConfigResourceTypeBrokerLogger) && name != ""
 }
 
-func (a *configAdmin) close() { a.client.Close() }
-
-func (a *configAdmin) findBrokers(ctx context.Context) error {
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{}
-	resp, err := req.RequestWith(ctx, a.client)
-	if err != nil {
-		return err
-	}
-	for _, b := range resp.Brokers {
-		a.nodes = append(a.nodes, b.NodeID)
-	}
-	slices.Sort(a.nodes)
-	return nil
-}
-
-// findController connects to the active controller, if it is another than the one
-// that was named.
-func (a *configAdmin) findController(ctx context.Context, props map[string]string) error {
-	const controllers = 2 // EndpointType
-	req := kmsg.NewPtrDescribeClusterRequest()
-	req.EndpointType = controllers
-	resp, err := req.RequestWith(ctx, a.client.SeedBrokers()[0])
-	if err != nil {
-		return err
-	}
-	if err := codeError(resp.ErrorCode, resp.ErrorMessage); err != nil {
-		return err
-	}
-	a.nodes = []int32{resp.ControllerID}
-	for _, b := range resp.Brokers {
-		address := b.Host + ":" + strconv.Itoa(int(b.Port))
-		if b.NodeID != resp.ControllerID || address == props["bootstrap.servers"] {
-			continue
-		}
-		props["bootstrap.servers"] = address
-		other, _, err := kafkaclient.New(kafkaclient.Admin, props)
-		if err != nil {
-			return err
-		}
-		a.client.Close()
-		a.client = other
-	}
-	return nil
-}
-
-// send asks the node that is to be asked about a resource: brokers know themselves
-// alone.
+// send asks the node that is to be asked about a resource.
 func (a *configAdmin) send(ctx context.Context, kind kmsg.ConfigResourceType, name string, req kmsg.Request) (kmsg.Response, error) {
-	if a.controllers {
-		return a.client.SeedBrokers()[0].RetriableRequest(ctx, req)
+	if a.controllers || !ofBroker(kind, name) {
+		return a.askActive(ctx, req)
 	}
-	if (kind == kmsg.ConfigResourceTypeBroker || kind == kmsg.ConfigResourceTypeBrokerLogger) && name != "" {
-		id, err := strconv.ParseInt(name, 10, 32)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(a.nodes, int32(id)) {
-			return nil, &failure{"org.apache.kafka.common.errors.TimeoutException", "Timed out waiting for a node assignment. Call: " + callName(req)}
-		}
-		return a.client.Broker(int(id)).RetriableRequest(ctx, req)
+	id, err := strconv.ParseInt(name, 10, 32)
+	if err != nil {
+		return nil, err
 	}
-	return a.client.Broker(int(a.nodes[0])).RetriableRequest(ctx, req)
+	if !slices.Contains(a.nodes, int32(id)) {
+		return nil, &failure{kafka.ErrRequestTimedOut.Exception(), "Timed out waiting for a node assignment. Call: " + callName(req)}
+	}
+	return a.askNode(ctx, int32(id), req)
 }
 
 // callName is how Apache's admin client calls a request.
@@ -146,8 +84,11 @@ func (a *configAdmin) describe(ctx context.Context, kind kmsg.ConfigResourceType
 	if err != nil {
 		return nil, err
 	}
-	row := got.(*kmsg.DescribeConfigsResponse).Resources[0]
-	return row.Configs, codeError(row.ErrorCode, row.ErrorMessage)
+	rows := got.(*kmsg.DescribeConfigsResponse).Resources
+	if len(rows) != 1 {
+		return nil, fmt.Errorf("the answer to DescribeConfigs has %d resources, one was asked for", len(rows))
+	}
+	return rows[0].Configs, codeError(rows[0].ErrorCode, rows[0].ErrorMessage)
 }
 
 func (a *configAdmin) alter(ctx context.Context, kind kmsg.ConfigResourceType, name string, ops []configOp) error {
@@ -166,8 +107,11 @@ func (a *configAdmin) alter(ctx context.Context, kind kmsg.ConfigResourceType, n
 	if err != nil {
 		return err
 	}
-	row := got.(*kmsg.IncrementalAlterConfigsResponse).Resources[0]
-	return codeError(row.ErrorCode, row.ErrorMessage)
+	rows := got.(*kmsg.IncrementalAlterConfigsResponse).Resources
+	if len(rows) != 1 {
+		return fmt.Errorf("the answer to IncrementalAlterConfigs has %d resources, one was asked for", len(rows))
+	}
+	return codeError(rows[0].ErrorCode, rows[0].ErrorMessage)
 }
 
 // names are the entities of a kind, in the order of Apache's tools; brokers are followed by their default.
@@ -184,7 +128,7 @@ func (a *configAdmin) names(ctx context.Context, kind kmsg.ConfigResourceType) (
 		return out, nil
 	case kmsg.ConfigResourceTypeTopic:
 		req := kmsg.NewPtrMetadataRequest()
-		resp, err := req.RequestWith(ctx, a.client)
+		resp, err := req.RequestWith(ctx, a.cl)
 		if err != nil {
 			return nil, err
 		}
@@ -198,9 +142,9 @@ func (a *configAdmin) names(ctx context.Context, kind kmsg.ConfigResourceType) (
 		}
 		out = listed
 		if kind == kmsg.ConfigResourceTypeGroupConfig {
-			groups, err := a.groups(ctx)
+			groups, err := groupIDs(ctx, a.cl, groupFilter{})
 			if err != nil {
-				return nil, err
+				return nil, named(err)
 			}
 			out = append(out, groups...)
 		}
@@ -213,7 +157,7 @@ func (a *configAdmin) names(ctx context.Context, kind kmsg.ConfigResourceType) (
 func (a *configAdmin) listed(ctx context.Context, kind kmsg.ConfigResourceType) ([]string, error) {
 	req := kmsg.NewPtrListConfigResourcesRequest()
 	req.ResourceTypes = []int8{int8(kind)}
-	resp, err := req.RequestWith(ctx, a.client)
+	resp, err := req.RequestWith(ctx, a.cl)
 	if err != nil {
 		return nil, err
 	}
@@ -224,25 +168,6 @@ func (a *configAdmin) listed(ctx context.Context, kind kmsg.ConfigResourceType) 
 		}
 	}
 	return out, codeError(resp.ErrorCode, nil)
-}
-
-// groups are the groups of all brokers.
-func (a *configAdmin) groups(ctx context.Context) ([]string, error) {
-	var out []string
-	for _, id := range a.nodes {
-		got, err := a.client.Broker(int(id)).RetriableRequest(ctx, kmsg.NewPtrListGroupsRequest())
-		if err != nil {
-			return nil, fmt.Errorf("list groups of broker %d: %w", id, err)
-		}
-		resp := got.(*kmsg.ListGroupsResponse)
-		if err := kerr.ErrorForCode(resp.ErrorCode); err != nil && resp.ErrorCode != int16(kafka.ErrCoordinatorNotAvailable) {
-			return nil, err
-		}
-		for _, g := range resp.Groups {
-			out = append(out, g.Group)
-		}
-	}
-	return out, nil
 }
 
 // exists says whether there is something to be told of an entity. Groups that have
@@ -258,7 +183,7 @@ func (a *configAdmin) exists(ctx context.Context, e entity) (bool, error) {
 		names, err = a.names(ctx, kmsg.ConfigResourceTypeBroker)
 	case kmsg.ConfigResourceTypeGroupConfig:
 		if names, err = a.listed(ctx, e.kind.resource); err == nil && !slices.Contains(names, e.name) {
-			names, err = a.groups(ctx)
+			names, err = groupIDs(ctx, a.cl, groupFilter{})
 		}
 	default:
 		names, err = a.names(ctx, e.kind.resource)

@@ -85,7 +85,7 @@ func checkConsumerOptions(set *options.Set) error {
 	case set.Has("topic") == set.Has("include"):
 		return fmt.Errorf("Exactly one of the following arguments is required: [topic], [include]")
 	case !set.Has("bootstrap-server"):
-		return fmt.Errorf(`Missing required argument "[bootstrap-server]"`)
+		return missingArgument(set, "bootstrap-server")
 	case set.Has("partition") && !set.Has("topic"):
 		return fmt.Errorf("The topic is required when partition is specified.")
 	case set.Has("offset") && !set.Has("partition"):

@@ -72,7 +72,7 @@ func ConsoleProducer(args []string, o IO) int {
 func checkProducerOptions(set *options.Set) error {
 	switch {
 	case !set.Has("topic"):
-		return fmt.Errorf(`Missing required argument "[topic]"`)
+		return missingArgument(set, "topic")
 	case set.Has("property") && set.Has("reader-property"):
 		return fmt.Errorf("Options [property] and [reader-property] cannot be specified together")
 	case set.Has("producer-property") && set.Has("command-property"):

@@ -11,7 +11,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 )
 
@@ -121,7 +120,7 @@ func (e *executionError) Unwrap() error { return e.err }
 func checkConsumerGroupsOptions(set *options.Set, o IO) (action string, err error) {
 	action, _ = set.OneOf(groupActions...)
 	if !set.Has("validate-regex") && !set.Has("bootstrap-server") {
-		return "", errors.New(`Missing required argument "[bootstrap-server]"`)
+		return "", missingArgument(set, "bootstrap-server")
 	}
 	for _, check := range []func(*options.Set, IO) error{checkGroupsAvailable, checkDescribeGroups, checkDeleteGroups, checkResetOffsets, checkGroupsScope} {
 		if err := check(set, o); err != nil {
@@ -227,11 +226,6 @@ type groupsTool struct {
 }
 
 func (t *groupsTool) run(action string) error {
-	cl, err := connect(kafkaclient.Admin, t.set, t.o, t.set.Get("command-config"), nil)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
 	for _, name := range []string{"timeout", "to-offset", "shift-by"} {
 		if _, _, err := t.set.Int(name, 64); err != nil {
 			return &failure{"joptsimple.OptionArgumentConversionException", err.Error()}
@@ -241,9 +235,11 @@ func (t *groupsTool) run(action string) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(t.o.Context, time.Duration(milliseconds)*time.Millisecond)
-	defer cancel()
-	t.ctx, t.cl = ctx, cl
+	var done func()
+	if t.ctx, t.cl, done, err = connectAdmin(t.set, t.o, time.Duration(milliseconds)*time.Millisecond); err != nil {
+		return err
+	}
+	defer done()
 	switch action {
 	case "list":
 		return t.list()
@@ -262,13 +258,9 @@ func (t *groupsTool) groups() ([]string, error) {
 	if !t.set.Has("all-groups") {
 		return distinct(t.set.All("group")), nil
 	}
-	listed, err := listGroups(t.ctx, t.cl, groupFilter{types: consumerGroupTypes, protocols: consumerProtocols})
+	ids, err := groupIDs(t.ctx, t.cl, groupFilter{types: consumerGroupTypes, protocols: consumerProtocols})
 	if err != nil {
 		return nil, &executionError{err}
-	}
-	var ids []string
-	for _, g := range listed {
-		ids = append(ids, g.Group)
 	}
 	return ids, nil
 }

@@ -58,6 +58,16 @@ func listGroups(ctx context.Context, cl *kgo.Client, filter groupFilter) ([]kmsg
 	return groups, nil
 }
 
+// groupIDs are the names of listGroups.
+func groupIDs(ctx context.Context, cl *kgo.Client, filter groupFilter) ([]string, error) {
+	listed, err := listGroups(ctx, cl, filter)
+	var ids []string
+	for _, g := range listed {
+		ids = append(ids, g.Group)
+	}
+	return ids, err
+}
+
 // list prints groups, with their types and states if asked for.
 func (t *groupsTool) list() error {
 	filter := groupFilter{types: consumerGroupTypes, protocols: consumerProtocols}

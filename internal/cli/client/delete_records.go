@@ -14,7 +14,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 )
@@ -36,10 +35,8 @@ func DeleteRecords(args []string, o IO) int {
 	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
-	for _, name := range []string{"bootstrap-server", "offset-json-file"} {
-		if !set.Has(name) {
-			return usageExit(set, o, fmt.Errorf(`Missing required argument "[%s]"`, name))
-		}
+	if err := missingArgument(set, "bootstrap-server", "offset-json-file"); err != nil {
+		return usageExit(set, o, err)
 	}
 	if err := deleteRecords(set, o); err != nil {
 		fmt.Fprintf(o.Stderr, "%s\n%s: %s\n", err, exception(err), err)
@@ -57,7 +54,7 @@ type deletedRecords struct {
 }
 
 func deleteRecords(set *options.Set, o IO) error {
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	if err != nil {
 		return err
 	}
@@ -69,13 +66,11 @@ func deleteRecords(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	if !asJSON {
 		fmt.Fprintln(o.Stdout, "Executing records delete operation")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,22 +26,26 @@ type door struct {
 	o           IO
 }
 
-// openDoor opens the door that --bootstrap-server or --bootstrap-controller names;
-// file holds properties of the client.
-func openDoor(o IO, args *argparse.Args, file string) (*door, error) {
-	props, err := readProperties(file, nil)
-	if err != nil {
-		return nil, err
+// openDoor opens the door of brokers, or of controllers if those are named; file
+// holds properties of the client. The context ends after adminTimeout; done releases
+// all.
+func openDoor(o IO, servers, controllers, file string) (ctx context.Context, d *door, done func(), err error) {
+	d = &door{controllers: controllers != "", o: o}
+	if d.props, err = readProperties(file, nil); err != nil {
+		return nil, nil, nil, err
 	}
+	if d.cl, err = d.dial(first(controllers, servers)); err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
+	return ctx, d, func() { cancel(); d.close() }, nil
+}
+
+// openDoorOf opens the door that a command line names.
+func openDoorOf(o IO, args *argparse.Args, file string) (ctx context.Context, d *door, done func(), err error) {
 	servers, _ := args.Value("--bootstrap-server")
-	controllers, byController := args.Value("--bootstrap-controller")
-	props["bootstrap.servers"] = servers
-	if byController {
-		props["bootstrap.servers"] = controllers
-	}
-	d := &door{controllers: byController, props: props, o: o}
-	d.cl, err = d.dial(props["bootstrap.servers"])
-	return d, err
+	controllers, _ := args.Value("--bootstrap-controller")
+	return openDoor(o, servers, controllers, file)
 }
 
 func (d *door) dial(servers string) (*kgo.Client, error) {
@@ -137,6 +142,22 @@ func (d *door) describeCluster(ctx context.Context, fenced bool) (*kmsg.Describe
 	}
 	c := resp.(*kmsg.DescribeClusterResponse)
 	return c, codeError(c.ErrorCode, c.ErrorMessage)
+}
+
+// brokerIDs are the ids of the brokers, sorted.
+func brokerIDs(ctx context.Context, cl *kgo.Client) ([]int32, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = []kmsg.MetadataRequestTopic{} // of no topic
+	resp, err := req.RequestWith(ctx, cl)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int32
+	for _, b := range resp.Brokers {
+		ids = append(ids, b.NodeID)
+	}
+	slices.Sort(ids)
+	return ids, nil
 }
 
 // asUnsupported gives the engine's error for a request that the server does not

@@ -82,10 +82,8 @@ type endToEnd struct {
 }
 
 func parseE2E(set *options.Set) (*endToEnd, error) {
-	for _, name := range []string{"bootstrap-server", "topic", "num-records", "producer-acks", "record-size"} {
-		if !set.Has(name) {
-			return nil, fmt.Errorf(`Missing required argument "[%s]"`, name)
-		}
+	if err := missingArgument(set, "bootstrap-server", "topic", "num-records", "producer-acks", "record-size"); err != nil {
+		return nil, err
 	}
 	e := &endToEnd{topic: set.Get("topic"), acks: set.Get("producer-acks"), sizes: map[string]int{}, random: mathrand.New(mathrand.NewPCG(0, 0))}
 	for _, name := range []string{"num-records", "record-size", "record-key-size", "num-headers", "record-header-key-size", "record-header-size"} {

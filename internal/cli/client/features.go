@@ -120,8 +120,7 @@ func featuresExit(o IO, err error) int {
 }
 
 func features(args *argparse.Args, o IO) error {
-	format, given := args.Value("--output")
-	asJSON, err := checkOutput(format, given)
+	asJSON, err := wantsJSON(args.Value("--output"))
 	if err != nil {
 		return err
 	}
@@ -132,13 +131,11 @@ func features(args *argparse.Args, o IO) error {
 		}
 	}
 	file, _ := args.Value("--command-config")
-	d, err := openDoor(o, args, file)
+	ctx, d, done, err := openDoorOf(o, args, file)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	if args.Command == "describe" {
 		return d.describeFeatures(ctx, args, asJSON)
 	}

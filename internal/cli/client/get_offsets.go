@@ -14,7 +14,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 )
@@ -39,8 +38,8 @@ func GetOffsets(args []string, o IO) int {
 	if done, exit := parse(set, args, o, "Error occurred: "); done {
 		return exit
 	}
-	if !set.Has("bootstrap-server") {
-		return usageExit(set, o, fmt.Errorf(`Missing required argument "[bootstrap-server]"`))
+	if err := missingArgument(set, "bootstrap-server"); err != nil {
+		return usageExit(set, o, err)
 	}
 	if err := getOffsets(set, o); err != nil {
 		fmt.Fprintf(o.Stderr, "Error occurred: %s\n", err)
@@ -71,7 +70,7 @@ func getOffsets(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	if err != nil {
 		return err
 	}
@@ -79,13 +78,11 @@ func getOffsets(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	listed, err := kadm.NewClient(cl).ListTopicsWithInternal(ctx)
 	if err != nil {
 		return err

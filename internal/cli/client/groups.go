@@ -1,14 +1,12 @@
 package client
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 )
 
@@ -71,13 +69,11 @@ func checkGroupsOptions(set *options.Set) error {
 }
 
 func listAllGroups(set *options.Set, o IO) error {
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	ctx, cl, done, err := connectAdmin(set, o, groupsTimeout)
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, groupsTimeout)
-	defer cancel()
+	defer done()
 	groups, err := listGroups(ctx, cl, groupFilter{})
 	if err != nil {
 		return named(err)

@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 )
@@ -34,26 +33,22 @@ func LogDirs(args []string, o IO) int {
 	if done, exit := parse(set, args, o, ""); done {
 		return exit
 	}
-	for _, name := range []string{"bootstrap-server", "describe"} {
-		if !set.Has(name) {
-			return usageExit(set, o, fmt.Errorf(`Missing required argument "[%s]"`, name))
-		}
+	if err := missingArgument(set, "bootstrap-server", "describe"); err != nil {
+		return usageExit(set, o, err)
 	}
 	return toldExit(o, logDirs(set, o))
 }
 
 func logDirs(set *options.Set, o IO) error {
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	if err != nil {
 		return err
 	}
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	brokers, err := brokersToAsk(ctx, cl, set.Get("broker-list"))
 	if err != nil {
 		return err
@@ -111,15 +106,10 @@ func listOf(text string) []string {
 
 // brokersToAsk are the brokers of a list, or all of them.
 func brokersToAsk(ctx context.Context, cl *kgo.Client, list string) ([]int32, error) {
-	resp, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, cl)
+	there, err := brokerIDs(ctx, cl)
 	if err != nil {
 		return nil, err
 	}
-	var there []int32
-	for _, b := range resp.Brokers {
-		there = append(there, b.NodeID)
-	}
-	slices.Sort(there)
 	var wanted, missing []int32
 	for _, word := range listOf(list) {
 		id, err := strconv.ParseInt(word, 10, 32)

@@ -94,8 +94,7 @@ func MetadataQuorum(args []string, o IO) int {
 }
 
 func metadataQuorum(args *argparse.Args, o IO) error {
-	format, given := args.Value("--output")
-	asJSON, err := checkOutput(format, given)
+	asJSON, err := wantsJSON(args.Value("--output"))
 	if err != nil {
 		return err
 	}
@@ -114,13 +113,11 @@ func metadataQuorum(args *argparse.Args, o IO) error {
 	if err != nil {
 		return err
 	}
-	d, err := openDoor(o, args, file)
+	ctx, d, done, err := openDoorOf(o, args, file)
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
+	defer done()
 	switch {
 	case args.Command == "remove-controller":
 		return d.removeController(ctx, removed, args)

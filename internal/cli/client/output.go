@@ -16,8 +16,9 @@ var outputOption = options.Option{Name: "o", Argument: options.Required, Value: 
 // outputArgument is the same for tools on argparse4j.
 var outputArgument = argparse.Option{Long: "--output", Short: "-o"}
 
-// checkOutput says whether JSON is asked for.
-func checkOutput(format string, given bool) (asJSON bool, err error) {
+// wantsJSON says whether JSON is asked for: by the option that a command line has, or
+// not.
+func wantsJSON(format string, given bool) (asJSON bool, err error) {
 	if given && format != "json" {
 		return false, plain("-o %s is not supported: only json is", format)
 	}

@@ -84,7 +84,7 @@ func parseConsumerPerf(set *options.Set) (*consumerPerf, error) {
 	p := &consumerPerf{detailed: set.Has("show-detailed-stats"), header: !set.Has("hide-header")}
 	switch {
 	case !set.Has("bootstrap-server"):
-		return nil, errors.New(`Missing required argument "[bootstrap-server]"`)
+		return nil, missingArgument(set, "bootstrap-server")
 	case set.Has("topic") == set.Has("include"):
 		return nil, errors.New("Exactly one of the following arguments is required: [topic], [include]")
 	case set.Has("messages") == set.Has("num-records"):

@@ -50,6 +50,16 @@ func parse(set *options.Set, args []string, o IO, before string) (done bool, exi
 	return false, 0
 }
 
+// missingArgument is the mistake that one of the options is not given, nil if all are.
+func missingArgument(set *options.Set, names ...string) error {
+	for _, name := range names {
+		if !set.Has(name) {
+			return fmt.Errorf(`Missing required argument "[%s]"`, name)
+		}
+	}
+	return nil
+}
+
 // usageExit ends a tool that was called in a wrong way: the mistake and the table of
 // options go to standard error.
 func usageExit(set *options.Set, o IO, err error) int {
@@ -142,6 +152,17 @@ func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs [
 		props["bootstrap.servers"] = servers
 	}
 	return open(kind, props, o, more...)
+}
+
+// connectAdmin opens a client to the cluster of --bootstrap-server by the properties
+// of --command-config. The context ends after so long; done releases both.
+func connectAdmin(set *options.Set, o IO, atMost time.Duration) (ctx context.Context, cl *kgo.Client, done func(), err error) {
+	cl, err = connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ctx, cancel := context.WithTimeout(o.Context, atMost)
+	return ctx, cl, func() { cancel(); cl.Close() }, nil
 }
 
 // open opens a client; unknown properties are logged.

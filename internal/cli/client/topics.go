@@ -12,7 +12,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
 	"barnabas/internal/kafka"
 )
@@ -89,7 +88,7 @@ func checkTopicsOptions(set *options.Set) (string, error) {
 		return "", fmt.Errorf("Command must include exactly one action: --list, --describe, --create, --alter or --delete")
 	}
 	if action != "list" && action != "describe" && !set.Has("topic") {
-		return "", fmt.Errorf(`Missing required argument "[topic]"`)
+		return "", missingArgument(set, "topic")
 	}
 	if set.Has("delete-config") {
 		return "", fmt.Errorf("Option \"[delete-config]\" is not supported; the configs tool changes configurations of topics.")
@@ -99,7 +98,7 @@ func checkTopicsOptions(set *options.Set) (string, error) {
 			return "", fmt.Errorf(`Option combination "[[bootstrap-server], [config]]" can't be used with option "[alter]" (To alter topic configurations, the kafka-configs tool can be used.)`)
 		}
 		if !set.Has("partitions") {
-			return "", fmt.Errorf(`Missing required argument "[partitions]"`)
+			return "", missingArgument(set, "partitions")
 		}
 	}
 	if action == "create" && set.Has("replica-assignment") {
@@ -118,17 +117,15 @@ func checkTopicsOptions(set *options.Set) (string, error) {
 }
 
 func runTopics(set *options.Set, action string, o IO) error {
-	cl, err := connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	if err != nil {
 		return err
 	}
-	defer cl.Close()
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
-	defer cancel()
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
 	if err != nil {
 		return err
 	}
+	defer done()
 	t := topicsTool{ctx: ctx, cl: cl, set: set, o: o, asJSON: asJSON}
 	switch action {
 	case "list":

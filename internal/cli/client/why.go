@@ -42,7 +42,7 @@ func why(what string, answer whyAnswer, args []string, o IO) int {
 	if len(set.Rest()) != 1 {
 		return usageExit(set, o, fmt.Errorf("Usage: barnabas %ss why %s [--admin HOST:PORT] [-o json]", what, strings.ToUpper(what)))
 	}
-	asJSON, err := checkOutput(set.Get("o"), set.Has("o"))
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
 	var body []byte
 	if err == nil {
 		body, err = askAdmin(o, set.Get("admin"), "/"+what+"s/why?"+what+"="+url.QueryEscape(set.Rest()[0]))
