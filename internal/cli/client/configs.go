@@ -88,14 +88,12 @@ func Configs(args []string, o IO) int {
 	}
 	e, err := configuredEntity(set, action)
 	if err != nil {
-		fmt.Fprintln(o.Stderr, err)
-		return 1
+		return toldExit(o, err)
 	}
 	if err := runConfigs(set, action, e, o); err != nil {
-		var plain *misuse
-		if errors.As(err, &plain) {
-			fmt.Fprintln(o.Stderr, err)
-			return 1
+		var misuse *plainError
+		if errors.As(err, &misuse) {
+			return toldExit(o, err)
 		}
 		fmt.Fprintf(o.Stderr, "Error while executing config command with args '%s'\n", strings.Join(args, " "))
 		fmt.Fprintf(o.Stderr, "java.util.concurrent.ExecutionException: %[1]s: %[2]s\nCaused by: %[1]s: %[2]s\n", exception(err), err)
@@ -103,13 +101,6 @@ func Configs(args []string, o IO) int {
 	}
 	return 0
 }
-
-// misuse is a mistake of the caller that is told without more ado.
-type misuse struct{ text string }
-
-func (e *misuse) Error() string { return e.text }
-
-func misused(format string, args ...any) error { return &misuse{fmt.Sprintf(format, args...)} }
 
 func runConfigs(set *options.Set, action string, e entity, o IO) error {
 	var ops []configOp
@@ -120,7 +111,7 @@ func runConfigs(set *options.Set, action string, e entity, o IO) error {
 		}
 	}
 	if e.kind.resource == 0 {
-		return misused("Entity type %s is not supported by this release: quotas and SCRAM credentials are not served by it.", e.kind.plural)
+		return plain("Entity type %s is not supported by this release: quotas and SCRAM credentials are not served by it.", e.kind.plural)
 	}
 	ctx, a, done, err := openConfigAdmin(set, o, set.Get("bootstrap-controller"))
 	if err != nil {
@@ -163,7 +154,7 @@ func checkLoggers(ctx context.Context, a *configAdmin, e entity, ops []configOp)
 		}
 	}
 	if len(unknown) > 0 {
-		return misused("Invalid broker logger(s): %s", strings.Join(unknown, ","))
+		return plain("Invalid broker logger(s): %s", strings.Join(unknown, ","))
 	}
 	return nil
 }

@@ -27,10 +27,10 @@ var defaultForms = []struct{ option, plural string }{
 func configuredEntity(set *options.Set, action string) (entity, error) {
 	var e entity
 	if !set.Has("bootstrap-server") && !set.Has("bootstrap-controller") {
-		return e, misused("Either --bootstrap-server or --bootstrap-controller must be specified.")
+		return e, plain("Either --bootstrap-server or --bootstrap-controller must be specified.")
 	}
 	if set.Has("bootstrap-server") && set.Has("bootstrap-controller") {
-		return e, misused("Only one of --bootstrap-server or --bootstrap-controller can be specified")
+		return e, plain("Only one of --bootstrap-server or --bootstrap-controller can be specified")
 	}
 	types, names := set.All("entity-type"), set.All("entity-name")
 	if set.Has("entity-default") {
@@ -47,7 +47,7 @@ func configuredEntity(set *options.Set, action string) (entity, error) {
 		}
 	}
 	if len(types) == 0 {
-		return e, misused("At least one entity type must be specified")
+		return e, plain("At least one entity type must be specified")
 	}
 	if err := checkEntityTypes(set, types); err != nil {
 		return e, err
@@ -74,16 +74,16 @@ func checkEntityTypes(set *options.Set, types []string) error {
 	}
 	for i, t := range types {
 		if kindOf(t).plural == "" {
-			return misused("Invalid entity type %s, the entity type must be one of %s with a --bootstrap-server or --bootstrap-controller argument", t, strings.Join(all, ", "))
+			return plain("Invalid entity type %s, the entity type must be one of %s with a --bootstrap-server or --bootstrap-controller argument", t, strings.Join(all, ", "))
 		}
 		if slices.Contains(types[:i], t) {
-			return misused("Duplicate entity type(s) specified: %s", t)
+			return plain("Duplicate entity type(s) specified: %s", t)
 		}
 	}
 	if len(types) > 1 {
 		pair := slices.Clone(types)
 		if slices.Sort(pair); !slices.Equal(pair, []string{"clients", "users"}) {
-			return misused("Only 'users' and 'clients' entity types may be specified together")
+			return plain("Only 'users' and 'clients' entity types may be specified together")
 		}
 	}
 	return nil
@@ -93,34 +93,34 @@ func checkEntityName(set *options.Set, action string, e entity) error {
 	number := e.kind.resource == kmsg.ConfigResourceTypeBroker || e.kind.resource == kmsg.ConfigResourceTypeBrokerLogger
 	if number && e.name != "" {
 		if _, err := strconv.ParseInt(e.name, 10, 32); err != nil {
-			return misused("The entity name for %s must be a valid integer broker id, but it is: %s", e.kind.plural, e.name)
+			return plain("The entity name for %s must be a valid integer broker id, but it is: %s", e.kind.plural, e.name)
 		}
 	}
 	if e.kind.plural == "ips" && e.name != "" && net.ParseIP(e.name) == nil {
 		if _, err := net.LookupHost(e.name); err != nil {
-			return misused("The entity name for ips must be a valid IP or resolvable host, but it is: %s", e.name)
+			return plain("The entity name for ips must be a valid IP or resolvable host, but it is: %s", e.name)
 		}
 	}
 	if action == "describe" {
 		if e.named && e.name == "" && set.Has("entity-default") && e.kind.resource != 0 && e.kind.resource != kmsg.ConfigResourceTypeBroker {
-			return misused("--entity-default must not be specified with --describe of %s", e.kind.plural)
+			return plain("--entity-default must not be specified with --describe of %s", e.kind.plural)
 		}
 		if e.kind.resource == kmsg.ConfigResourceTypeBrokerLogger && !e.named {
-			return misused("An entity name must be specified with --describe of %s", e.kind.plural)
+			return plain("An entity name must be specified with --describe of %s", e.kind.plural)
 		}
 		return nil
 	}
 	switch {
 	case !e.named && (e.kind.resource == kmsg.ConfigResourceTypeBroker || e.kind.resource == 0):
-		return misused("An entity-name or default entity must be specified with --alter of users, clients, brokers or ips")
+		return plain("An entity-name or default entity must be specified with --alter of users, clients, brokers or ips")
 	case !e.named:
-		return misused("An entity name must be specified with --alter of %s", e.kind.plural)
+		return plain("An entity name must be specified with --alter of %s", e.kind.plural)
 	case e.name == "" && e.kind.resource != 0 && e.kind.resource != kmsg.ConfigResourceTypeBroker:
-		return misused("An entity name must be specified with --alter of %s", e.kind.plural)
+		return plain("An entity name must be specified with --alter of %s", e.kind.plural)
 	case set.Has("add-config") && set.Has("add-config-file"):
-		return misused("Only one of --add-config or --add-config-file must be specified")
+		return plain("Only one of --add-config or --add-config-file must be specified")
 	case !set.Has("add-config") && !set.Has("add-config-file") && !set.Has("delete-config"):
-		return misused("At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter")
+		return plain("At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter")
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func configOps(set *options.Set) ([]configOp, error) {
 		for _, pair := range splitOutside(text) {
 			parts := assignment.Split(pair, 2)
 			if len(parts) != 2 {
-				return nil, misused(`Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" to group values which contain commas.`)
+				return nil, plain(`Invalid entity config: all configs to be added must be in the format "key=val" or  "key=[val1,val2]" to group values which contain commas.`)
 			}
 			add(strings.TrimSpace(parts[0]), strings.Trim(strings.TrimSpace(parts[1]), "[]"))
 		}

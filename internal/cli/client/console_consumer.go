@@ -2,6 +2,7 @@ package client
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,16 +61,11 @@ func ConsoleConsumer(args []string, o IO) int {
 		"consumer-property", "command-property", "property", "formatter-property", "consumer.config", "command-config")
 	c, err := newConsoleConsumer(set, o)
 	var usage *usageError
-	var against *contradiction
 	switch {
 	case errors.As(err, &usage):
 		return usageExit(set, o, err)
-	case errors.As(err, &against):
-		fmt.Fprintln(o.Stderr, err)
-		return 1
 	case err != nil:
-		fmt.Fprintf(o.Stderr, "%s: %s\n", exception(err), err)
-		return 1
+		return toldExit(o, err)
 	}
 	exit := c.run()
 	c.close()
@@ -165,15 +161,10 @@ func (c *consoleConsumer) close() {
 	c.cl.CloseAllowingRebalance()
 }
 
-// contradiction is one between an option and a property.
-type contradiction struct{ text string }
-
-func (c *contradiction) Error() string { return c.text }
-
 // consumerProperties joins the file, the properties of the command line, and what the
 // other options say.
 func consumerProperties(set *options.Set) (map[string]string, error) {
-	file, err := readProperties(first(set.Get("command-config"), set.Get("consumer.config")), nil)
+	file, err := readProperties(cmp.Or(set.Get("command-config"), set.Get("consumer.config")), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -194,20 +185,20 @@ func consumerProperties(set *options.Set) (map[string]string, error) {
 		return nil, &usageError{"Options group and partition cannot be specified together."}
 	case len(groups) == 0:
 		groups = []string{fmt.Sprintf("console-consumer-%d", rand.IntN(100000))}
-		line["enable.auto.commit"] = first(first(line["enable.auto.commit"], file["enable.auto.commit"]), "false")
+		line["enable.auto.commit"] = cmp.Or(line["enable.auto.commit"], file["enable.auto.commit"], "false")
 	}
 	props := file
 	maps.Copy(props, line)
 	reset := props["auto.offset.reset"]
 	if reset != "" && reset != "earliest" && set.Has("from-beginning") {
-		return nil, &contradiction{fmt.Sprintf("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option", reset)}
+		return nil, plain("Can't simultaneously specify --from-beginning and 'auto.offset.reset=%s', please remove one option", reset)
 	}
 	if set.Has("from-beginning") {
 		reset = "earliest"
 	}
-	props["auto.offset.reset"] = first(reset, "latest")
+	props["auto.offset.reset"] = cmp.Or(reset, "latest")
 	props["bootstrap.servers"] = set.Get("bootstrap-server")
-	props["client.id"] = first(props["client.id"], "console-consumer")
+	props["client.id"] = cmp.Or(props["client.id"], "console-consumer")
 	if set.Has("isolation-level") || props["isolation.level"] == "" {
 		props["isolation.level"] = set.Get("isolation-level")
 	}

@@ -50,9 +50,9 @@ func resetPolicyOf(value string) (resetPolicy, error) {
 	at := func(timestamp int64) resetPolicy { return resetPolicy{timestamp: func() int64 { return timestamp }} }
 	switch strings.ToLower(value) {
 	case "earliest":
-		return at(earliestTimestamp), nil
+		return at(kafka.TimestampEarliest), nil
 	case "latest":
-		return at(latestTimestamp), nil
+		return at(kafka.TimestampLatest), nil
 	case "none":
 		return resetPolicy{none: true}, nil
 	}
@@ -158,7 +158,7 @@ func startOffsets(ctx context.Context, cl *kgo.Client, partitions []kafka.TopicP
 			after = append(after, p)
 		}
 	}
-	ends, err := listOffsets(ctx, cl, after, latestTimestamp)
+	ends, err := listOffsets(ctx, cl, after, kafka.TimestampLatest)
 	for p, end := range ends {
 		found[p] = end
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -115,7 +116,7 @@ func (t *groupsTool) partitionRows(partitions []kafka.TopicPartition, offsets ma
 		return nil, &runtimeError{&executionError{err}}
 	}
 	led := slices.DeleteFunc(slices.Clone(partitions), func(p kafka.TopicPartition) bool { return leaderless[p] })
-	ends, err := listOffsets(t.ctx, t.cl, led, latestTimestamp)
+	ends, err := listOffsets(t.ctx, t.cl, led, kafka.TimestampLatest)
 	if err != nil {
 		return nil, &runtimeError{&executionError{err}}
 	}
@@ -239,7 +240,7 @@ func assignmentText(partitions []kafka.TopicPartition) string {
 		parts = append(parts, topic+":"+text)
 	}
 	slices.Sort(parts)
-	return firstOf(strings.Join(parts, ";"), missing)
+	return cmp.Or(strings.Join(parts, ";"), missing)
 }
 
 func (t *groupsTool) printState(d *groupDescription) {
@@ -256,6 +257,6 @@ func (t *groupsTool) printState(d *groupDescription) {
 		fmt.Fprint(t.o.Stdout, members)
 	}
 	line("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "#MEMBERS")
-	line(d.id, coordinator, firstOf(d.assignor, missing), d.state, orMissing(d.epoch), orMissing(d.assignmentEpoch), strconv.Itoa(len(d.members)))
+	line(d.id, coordinator, cmp.Or(d.assignor, missing), d.state, orMissing(d.epoch), orMissing(d.assignmentEpoch), strconv.Itoa(len(d.members)))
 	fmt.Fprintln(t.o.Stdout)
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -108,16 +109,9 @@ func (t *groupsTool) list() error {
 	}
 	row("GROUP", "TYPE", "STATE")
 	for _, g := range groups {
-		row(g.Group, typeName(g.GroupType, "Unknown"), firstOf(g.GroupState, "Unknown"))
+		row(g.Group, typeName(g.GroupType, "Unknown"), cmp.Or(g.GroupState, "Unknown"))
 	}
 	return nil
-}
-
-func firstOf(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // typeName is the type as Apache's tools print it, whatever case a broker sent.

@@ -170,9 +170,9 @@ func (t *groupsTool) newOffsets(group string, partitions []kafka.TopicPartition)
 		}
 		return t.inRange(partitions, func(kafka.TopicPartition) int64 { return offset })
 	case t.set.Has("to-earliest"):
-		return t.atTimestamp(partitions, earliestTimestamp)
+		return t.atTimestamp(partitions, kafka.TimestampEarliest)
 	case t.set.Has("to-latest"):
-		return t.atTimestamp(partitions, latestTimestamp)
+		return t.atTimestamp(partitions, kafka.TimestampLatest)
 	case t.set.Has("shift-by"):
 		return t.shifted(group, partitions)
 	case t.set.Has("to-datetime"):
@@ -197,11 +197,11 @@ func (t *groupsTool) newOffsets(group string, partitions []kafka.TopicPartition)
 
 // inRange asks for offsets, and moves those that are outside of the log to its ends.
 func (t *groupsTool) inRange(partitions []kafka.TopicPartition, wanted func(kafka.TopicPartition) int64) ([]newOffset, error) {
-	starts, err := listOffsets(t.ctx, t.cl, partitions, earliestTimestamp)
+	starts, err := listOffsets(t.ctx, t.cl, partitions, kafka.TimestampEarliest)
 	if err != nil {
 		return nil, &runtimeError{&executionError{err}}
 	}
-	ends, err := listOffsets(t.ctx, t.cl, partitions, latestTimestamp)
+	ends, err := listOffsets(t.ctx, t.cl, partitions, kafka.TimestampLatest)
 	if err != nil {
 		return nil, &runtimeError{&executionError{err}}
 	}
@@ -247,7 +247,7 @@ func (t *groupsTool) atTime(partitions []kafka.TopicPartition, milliseconds int6
 			fmt.Fprintf(t.o.Stdout, "\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.\n", n.partition.Partition, n.partition.Topic)
 		}
 	}
-	ends, err := listOffsets(t.ctx, t.cl, without, latestTimestamp)
+	ends, err := listOffsets(t.ctx, t.cl, without, kafka.TimestampLatest)
 	if err != nil {
 		return nil, &runtimeError{&executionError{err}}
 	}
@@ -289,7 +289,7 @@ func (t *groupsTool) current(group string, partitions []kafka.TopicPartition) ([
 			without = append(without, p)
 		}
 	}
-	ends, err := listOffsets(t.ctx, t.cl, without, latestTimestamp)
+	ends, err := listOffsets(t.ctx, t.cl, without, kafka.TimestampLatest)
 	if err != nil {
 		return nil, &runtimeError{&executionError{err}}
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ func openDoor(o IO, servers, controllers, file string) (ctx context.Context, d *
 	if d.props, err = readProperties(file, nil); err != nil {
 		return nil, nil, nil, err
 	}
-	if d.cl, err = d.dial(first(controllers, servers)); err != nil {
+	if d.cl, err = d.dial(cmp.Or(controllers, servers)); err != nil {
 		return nil, nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)

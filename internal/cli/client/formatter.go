@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -45,8 +46,8 @@ func newFormatter(properties map[string]string, keyDeserializer, valueDeserializ
 		target *deserializer
 		name   string
 	}{
-		{&f.keys, first(keyDeserializer, properties["key.deserializer"])},
-		{&f.values, first(valueDeserializer, properties["value.deserializer"])},
+		{&f.keys, cmp.Or(keyDeserializer, properties["key.deserializer"])},
+		{&f.values, cmp.Or(valueDeserializer, properties["value.deserializer"])},
 		{&f.headerValues, properties["headers.deserializer"]},
 	} {
 		var err error
@@ -55,13 +56,6 @@ func newFormatter(properties map[string]string, keyDeserializer, valueDeserializ
 		}
 	}
 	return f, nil
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // print writes one record. An error of w is returned, one of a deserializer too.

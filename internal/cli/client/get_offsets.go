@@ -149,17 +149,11 @@ func offsetsAt(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]map
 	return offsets, nil
 }
 
-// offsetJSON is a partition's offset as -o json has it.
-type offsetJSON struct {
-	topicPartition
-	Offset int64 `json:"offset"`
-}
-
 // printOffsets prints lines, or a document, partition by partition.
 func printOffsets(o IO, offsets map[kafka.TopicPartition]int64, asJSON bool) error {
-	list := []offsetJSON{}
+	list := []partitionOffset{}
 	for _, tp := range slices.SortedFunc(maps.Keys(offsets), kafka.TopicPartition.Compare) {
-		list = append(list, offsetJSON{topicPartition{tp.Topic, tp.Partition}, offsets[tp]})
+		list = append(list, partitionOffset{topicPartition{tp.Topic, tp.Partition}, offsets[tp]})
 	}
 	if asJSON {
 		return printJSON(o, list)

@@ -40,9 +40,7 @@ type groupMember struct {
 
 // serves says whether the cluster answers an API.
 func serves(ctx context.Context, cl *kgo.Client, key int16) (bool, error) {
-	req := kmsg.NewPtrApiVersionsRequest()
-	req.ClientSoftwareName, req.ClientSoftwareVersion = "barnabas", kafka.Release
-	resp, err := req.RequestWith(ctx, cl)
+	resp, err := apiVersionsRequest().RequestWith(ctx, cl)
 	if err != nil {
 		return false, err
 	}
@@ -211,12 +209,6 @@ func committedOffsets(ctx context.Context, cl *kgo.Client, group string) (offset
 	}
 	return offsets, asInHashMap(order, partitionHash, smallestTable), nil
 }
-
-// Timestamps that stand for offsets (ListOffsets).
-const (
-	latestTimestamp   = -1
-	earliestTimestamp = -2
-)
 
 // listOffsets asks the leaders for the offsets of a timestamp; partitions without
 // such an offset have -1.

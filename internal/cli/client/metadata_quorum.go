@@ -172,12 +172,10 @@ type quorumReplica struct {
 	LastCaughtUp int64      `json:"lastCaughtUpTimestamp"` // ms; -1: not known
 }
 
-const metadataTopic = "__cluster_metadata"
-
 func (d *door) describeQuorum(ctx context.Context) (*quorumState, error) {
 	req := kmsg.NewPtrDescribeQuorumRequest()
 	rt := kmsg.NewDescribeQuorumRequestTopic()
-	rt.Topic = metadataTopic
+	rt.Topic = kafka.ClusterMetadataTopic
 	rt.Partitions = append(rt.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
 	req.Topics = append(req.Topics, rt)
 	resp, err := d.askActive(ctx, req)

@@ -35,6 +35,18 @@ func printJSON(o IO, v any) error {
 	return err
 }
 
+// topicPartition is how JSON names a partition.
+type topicPartition struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+}
+
+// partitionOffset is a partition with an offset.
+type partitionOffset struct {
+	topicPartition
+	Offset int64 `json:"offset"`
+}
+
 // printTable writes rows in columns as wide as their longest cell, with a tab
 // behind each, as Apache's ToolsUtils does.
 func printTable(o IO, rows [][]string) {

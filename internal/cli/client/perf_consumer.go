@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -119,12 +120,12 @@ func parseConsumerPerf(set *options.Set) (*consumerPerf, error) {
 
 func (p *consumerPerf) run(set *options.Set, o IO) error {
 	p.out = o
-	props, err := readProperties(first(set.Get("command-config"), set.Get("consumer.config")), set.All("command-property"))
+	props, err := readProperties(cmp.Or(set.Get("command-config"), set.Get("consumer.config")), set.All("command-property"))
 	if err != nil {
 		return err
 	}
 	props["bootstrap.servers"], props["max.partition.fetch.bytes"] = set.Get("bootstrap-server"), set.Get("fetch-size")
-	props["group.id"] = first(set.Get("group"), "perf-consumer-"+strconv.Itoa(rand.IntN(100_000)))
+	props["group.id"] = cmp.Or(set.Get("group"), "perf-consumer-"+strconv.Itoa(rand.IntN(100_000)))
 	props["auto.offset.reset"] = "earliest"
 	if set.Has("from-latest") {
 		props["auto.offset.reset"] = "latest"

@@ -2,6 +2,7 @@ package client
 
 import (
 	"barnabas/internal/cli/argparse"
+	"cmp"
 )
 
 // producerPerfTool is the command line of kafka-producer-perf-test.
@@ -134,7 +135,7 @@ func parseProducerPerf(tool *argparse.Tool, args *argparse.Args) (*producerPerf,
 func (p *producerPerf) properties(tool *argparse.Tool, args *argparse.Args) error {
 	file, _ := args.Value("--command-config")
 	old, _ := args.Value("--producer.config")
-	props, err := readProperties(first(file, old), append(args.Values("--producer-props"), args.Values("--command-property")...))
+	props, err := readProperties(cmp.Or(file, old), append(args.Values("--producer-props"), args.Values("--command-property")...))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -108,7 +109,7 @@ func memberOfFile(file string) (quorumMember, error) {
 		return quorumMember{}, plain("node.id not found in configuration file. Is this a valid controller configuration file?")
 	}
 	m := quorumMember{id: int32(id)}
-	dir := first(props["metadata.log.dir"], first(props["log.dirs"], props["log.dir"]))
+	dir := cmp.Or(props["metadata.log.dir"], cmp.Or(props["log.dirs"], props["log.dir"]))
 	dir, _, _ = strings.Cut(dir, ",")
 	if dir == "" {
 		return m, plain("Neither metadata.log.dir, log.dirs nor log.dir was found in the configuration file.")

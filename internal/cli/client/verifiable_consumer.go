@@ -95,12 +95,6 @@ func VerifiableConsumer(args []string, o IO) int {
 	return toldExit(o, verifiableConsumer(parsed, o))
 }
 
-// topicPartition is how events name a partition.
-type topicPartition struct {
-	Topic     string `json:"topic"`
-	Partition int32  `json:"partition"`
-}
-
 type partitionsEvent struct {
 	eventHead
 	Partitions []topicPartition `json:"partitions"`
@@ -127,14 +121,9 @@ type recordEvent struct {
 	Offset int64 `json:"offset"`
 }
 
-type committedOffset struct {
-	topicPartition
-	Offset int64 `json:"offset"`
-}
-
 type committedEvent struct {
 	eventHead
-	Offsets []committedOffset `json:"offsets"`
+	Offsets []partitionOffset `json:"offsets"`
 	Error   string            `json:"error,omitempty"`
 	Success bool              `json:"success"`
 }
@@ -187,7 +176,7 @@ func verifiableConsumerProperties(args *argparse.Args, o IO) (map[string]string,
 	if old != "" {
 		fmt.Fprintln(o.Stdout, "Option --consumer.config has been deprecated and will be removed in a future version. Use --command-config instead.")
 	}
-	props, err := readProperties(first(file, old), nil)
+	props, err := readProperties(cmp.Or(file, old), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -283,9 +272,9 @@ func (v *verifiableReader) commit(ctx context.Context, records []*kgo.Record) {
 		next[topicPartition{r.Topic, r.Partition}] = r.Offset + 1
 	}
 	for p, offset := range next {
-		e.Offsets = append(e.Offsets, committedOffset{p, offset})
+		e.Offsets = append(e.Offsets, partitionOffset{p, offset})
 	}
-	slices.SortFunc(e.Offsets, func(a, b committedOffset) int { return compareTopicPartitions(a.topicPartition, b.topicPartition) })
+	slices.SortFunc(e.Offsets, func(a, b partitionOffset) int { return compareTopicPartitions(a.topicPartition, b.topicPartition) })
 	v.log.event(e)
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -145,7 +146,7 @@ func verifiableProducer(args *argparse.Args, o IO) error {
 	servers, _ := args.Value("--bootstrap-server")
 	acks, _ := args.Value("--acks")
 	// No retries: the tool tells of each failure.
-	props, err := readProperties(first(file, old), []string{"bootstrap.servers=" + servers, "acks=" + acks, "retries=0"})
+	props, err := readProperties(cmp.Or(file, old), []string{"bootstrap.servers=" + servers, "acks=" + acks, "retries=0"})
 	if err != nil {
 		return err
 	}
