@@ -49,7 +49,7 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 		}
 		o, err := translate.option(value)
 		if err != nil {
-			return nil, warnings, fmt.Errorf("Invalid value %s for configuration %s: %w", value, name, err)
+			return nil, warnings, invalid(name, value, err)
 		}
 		options = append(options, o...)
 	}
@@ -62,6 +62,27 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 		}
 	}
 	return options, warnings, nil
+}
+
+func invalid(name, value string, why error) error {
+	return fmt.Errorf("Invalid value %s for configuration %s: %w", value, name, why)
+}
+
+// defaultMaxPollRecords is the default of max.poll.records.
+const defaultMaxPollRecords = 500
+
+// MaxPollRecords is how many records one poll may return (max.poll.records). The
+// engine leaves that to whoever polls: it is what kgo.Client.PollRecords is given.
+func MaxPollRecords(properties map[string]string) (int, error) {
+	value, set := properties[maxPollRecords]
+	if !set {
+		return defaultMaxPollRecords, nil
+	}
+	n, err := positive(strings.TrimSpace(value))
+	if err != nil {
+		return 0, invalid(maxPollRecords, value, err)
+	}
+	return n, nil
 }
 
 // producerDefaults are where Kafka's producer differs from the engine.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,24 @@ func TestPropertiesOfGroups(t *testing.T) {
 		t.Fatalf("properties of groups without a group: %v", err)
 	}
 	alone.Close()
+}
+
+func TestRecordsOfAPoll(t *testing.T) {
+	for value, want := range map[string]string{"7": "7 <nil>", " 1 ": "1 <nil>", "0": "0 Invalid value 0 for configuration max.poll.records: Value must be at least 1",
+		"x": "0 Invalid value x for configuration max.poll.records: Not a number of type INT"} {
+		properties := map[string]string{"max.poll.records": value}
+		n, err := MaxPollRecords(properties)
+		if got := fmt.Sprint(n, err); got != want {
+			t.Errorf("%s: %s, want %s", value, got, want)
+		}
+		_, warnings, of := Options(Consumer, properties)
+		if fmt.Sprint(of) != fmt.Sprint(err) || len(warnings) > 0 {
+			t.Errorf("%s: %v, %q", value, of, warnings)
+		}
+	}
+	if n, err := MaxPollRecords(nil); n != 500 || err != nil {
+		t.Errorf("without the property %d, %v", n, err)
+	}
 }
 
 func TestBadValuesAreRefused(t *testing.T) {

@@ -36,7 +36,7 @@ var translators = map[string]translator{
 	"retry.backoff.ms":                      {all, milliseconds(func(d time.Duration) kgo.Opt { return kgo.RetryBackoffFn(func(int) time.Duration { return d }) })},
 	"socket.connection.setup.timeout.ms":    {all, milliseconds(kgo.DialTimeout)},
 	"acks":                                  {producer, acks},
-	"enable.idempotence":                    {producer, idempotence},
+	"enable.idempotence":                    {producer, unless(kgo.DisableIdempotentWrite)},
 	"batch.size":                            {producer, number(func(n int32) kgo.Opt { return kgo.ProducerBatchMaxBytes(max(n, 512)) })},
 	"linger.ms":                             {producer, milliseconds(kgo.ProducerLinger)},
 	"delivery.timeout.ms":                   {producer, milliseconds(kgo.RecordDeliveryTimeout)},
@@ -50,10 +50,11 @@ var translators = map[string]translator{
 	"fetch.max.bytes":                       {consumer, number(kgo.FetchMaxBytes)},
 	"fetch.max.wait.ms":                     {consumer, milliseconds(kgo.FetchMaxWait)},
 	"max.partition.fetch.bytes":             {consumer, number(kgo.FetchMaxPartitionBytes)},
+	maxPollRecords:                          {consumer, checked(positive)}, // MaxPollRecords reads it
 	"isolation.level":                       {consumer, isolation},
 	"auto.offset.reset":                     {consumer, offsetReset},
 	"check.crcs":                            {consumer, onlyTrue},
-	"allow.auto.create.topics":              {consumer, boolean}, // Options reads it
+	"allow.auto.create.topics":              {consumer, checked(boolean)}, // Options reads it
 	"group.id":                              {consumer, groupID},
 	"group.instance.id":                     {consumer | inGroup, text(kgo.InstanceID)},
 	"group.protocol":                        {consumer | inGroup, groupProtocol},
@@ -61,8 +62,29 @@ var translators = map[string]translator{
 	"session.timeout.ms":                    {consumer | inGroup, milliseconds(kgo.SessionTimeout)},
 	"heartbeat.interval.ms":                 {consumer | inGroup, milliseconds(kgo.HeartbeatInterval)},
 	"max.poll.interval.ms":                  {consumer | inGroup, milliseconds(kgo.RebalanceTimeout)},
-	"enable.auto.commit":                    {consumer | inGroup, autoCommit},
+	"enable.auto.commit":                    {consumer | inGroup, unless(kgo.DisableAutoCommit)},
 	"auto.commit.interval.ms":               {consumer | inGroup, milliseconds(kgo.AutoCommitInterval)},
+}
+
+const maxPollRecords = "max.poll.records"
+
+// checked checks a value that has its effect elsewhere.
+func checked[T any](parse func(string) (T, error)) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) {
+		_, err := parse(v)
+		return nil, err
+	}
+}
+
+func positive(v string) (int, error) {
+	n, err := strconv.ParseInt(v, 10, 32)
+	switch {
+	case err != nil:
+		return 0, errors.New("Not a number of type INT")
+	case n < 1:
+		return 0, errors.New("Value must be at least 1")
+	}
+	return int(n), nil
 }
 
 func text[O kgo.Opt](f func(string) O) func(string) ([]kgo.Opt, error) {
@@ -131,14 +153,15 @@ func assignors(v string) ([]kgo.Opt, error) {
 	return []kgo.Opt{kgo.Balancers(balancers...)}, nil
 }
 
-func autoCommit(v string) ([]kgo.Opt, error) {
-	switch v {
-	case "true":
-		return nil, nil
-	case "false":
-		return []kgo.Opt{kgo.DisableAutoCommit()}, nil
+// unless is an option of the engine for a property that is false.
+func unless[O kgo.Opt](off func() O) func(string) ([]kgo.Opt, error) {
+	return func(v string) ([]kgo.Opt, error) {
+		on, err := boolean(v)
+		if err != nil || on {
+			return nil, err
+		}
+		return []kgo.Opt{off()}, nil
 	}
-	return nil, errors.New("Expected value to be either true or false")
 }
 
 func onlyPlaintext(v string) ([]kgo.Opt, error) {
@@ -155,12 +178,11 @@ func onlyTrue(v string) ([]kgo.Opt, error) {
 	return nil, nil
 }
 
-// boolean checks a value that has its effect elsewhere.
-func boolean(v string) ([]kgo.Opt, error) {
+func boolean(v string) (bool, error) {
 	if v != "true" && v != "false" {
-		return nil, errors.New("Expected value to be either true or false")
+		return false, errors.New("Expected value to be either true or false")
 	}
-	return nil, nil
+	return v == "true", nil
 }
 
 func acks(v string) ([]kgo.Opt, error) {
@@ -173,16 +195,6 @@ func acks(v string) ([]kgo.Opt, error) {
 		return []kgo.Opt{kgo.RequiredAcks(kgo.AllISRAcks())}, nil
 	}
 	return nil, errors.New("String must be one of: all, -1, 0, 1")
-}
-
-func idempotence(v string) ([]kgo.Opt, error) {
-	switch v {
-	case "true":
-		return nil, nil
-	case "false":
-		return []kgo.Opt{kgo.DisableIdempotentWrite()}, nil
-	}
-	return nil, errors.New("Expected value to be either true or false")
 }
 
 func compression(v string) ([]kgo.Opt, error) {

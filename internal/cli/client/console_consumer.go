@@ -107,6 +107,7 @@ type consoleConsumer struct {
 	o       IO
 	format  recordPrinter
 	max     int64
+	atOnce  int           // records of one poll
 	timeout time.Duration // 0: none
 	skip    bool
 	count   int64
@@ -130,6 +131,9 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 	}
 	props, err := consumerProperties(set)
 	if err != nil {
+		return nil, err
+	}
+	if c.atOnce, err = kafkaclient.MaxPollRecords(props); err != nil {
 		return nil, err
 	}
 	where, err := consumeFrom(set)
@@ -313,7 +317,7 @@ func (c *consoleConsumer) poll() ([]*kgo.Record, error) {
 		if c.group != nil {
 			c.group.beforePoll(ctx, c.cl)
 		}
-		fetches := c.cl.PollRecords(ctx, 500)
+		fetches := c.cl.PollRecords(ctx, c.atOnce)
 		if records := fetches.Records(); len(records) > 0 {
 			if c.group != nil {
 				c.group.polled(fetches)

@@ -61,6 +61,7 @@ func ConsumerPerf(args []string, o IO) int {
 // consumerPerf is one run.
 type consumerPerf struct {
 	records           int64
+	atOnce            int // records of one poll
 	timeout, interval time.Duration
 	detailed, header  bool
 	stamp             func(time.Time) string
@@ -130,6 +131,9 @@ func (p *consumerPerf) run(set *options.Set, o IO) error {
 	if set.Has("from-latest") {
 		props["auto.offset.reset"] = "latest"
 	}
+	if p.atOnce, err = kafkaclient.MaxPollRecords(props); err != nil {
+		return err
+	}
 	topics := []kgo.Opt{kgo.ConsumeTopics(set.Get("topic"))}
 	if set.Has("include") {
 		topics = []kgo.Opt{kgo.ConsumeRegex(), kgo.ConsumeTopics("^(?:" + set.Get("include") + ")$")}
@@ -167,7 +171,7 @@ func (p *consumerPerf) consume(cl *kgo.Client) error {
 			return nil
 		}
 		ctx, cancel := context.WithTimeout(p.out.Context, left)
-		fetches := cl.PollRecords(ctx, -1)
+		fetches := cl.PollRecords(ctx, p.atOnce)
 		cancel()
 		if err := fatalError(fetches); err != nil && p.out.Context.Err() == nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err

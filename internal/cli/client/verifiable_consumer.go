@@ -136,6 +136,9 @@ func verifiableConsumer(args *argparse.Args, o IO) error {
 	topic, _ := args.Value("--topic")
 	v := verifiableReader{log: &eventLog{out: o.Stdout}, verbose: args.Has("--verbose"), autoCommit: args.Has("--enable-autocommit")}
 	v.most, _ = args.Int("--max-messages")
+	if v.atOnce, err = kafkaclient.MaxPollRecords(props); err != nil {
+		return err
+	}
 	v.log.bare("startup_complete")
 	v.cl, err = open(kafkaclient.Consumer, props, o, kgo.ConsumeTopics(topic), kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
@@ -209,13 +212,14 @@ type verifiableReader struct {
 	cl                  *kgo.Client
 	verbose, autoCommit bool
 	most, read          int64 // most is -1 for no end
+	atOnce              int   // records of one poll
 }
 
 func (v *verifiableReader) run(ctx context.Context) error {
 	for ctx.Err() == nil && (v.most < 0 || v.read < v.most) {
-		limit := -1
+		limit := v.atOnce
 		if v.most >= 0 {
-			limit = int(v.most - v.read)
+			limit = int(min(int64(limit), v.most-v.read))
 		}
 		fetches := v.cl.PollRecords(ctx, limit)
 		if err := fatalError(fetches); err != nil && ctx.Err() == nil {
