@@ -44,14 +44,14 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 		case translate.kinds&(1<<kind) == 0:
 			warnings = append(warnings, fmt.Sprintf("The configuration '%s' means nothing to the %s client.", name, kind))
 			continue
-		case translate.kinds&inGroup != 0 && properties["group.id"] == "":
-			continue
 		}
 		o, err := translate.option(value)
 		if err != nil {
 			return nil, warnings, invalid(name, value, err)
 		}
-		options = append(options, o...)
+		if translate.kinds&inGroup == 0 || properties["group.id"] != "" {
+			options = append(options, o...)
+		}
 	}
 	switch kind {
 	case Producer:

@@ -58,6 +58,10 @@ func TestPropertiesOfGroups(t *testing.T) {
 		t.Fatalf("properties of groups without a group: %v", err)
 	}
 	alone.Close()
+	properties["enable.auto.commit"] = "perhaps"
+	if _, _, err := Options(Consumer, properties); err == nil {
+		t.Error("a wrong value is taken where there is no group")
+	}
 }
 
 func TestRecordsOfAPoll(t *testing.T) {

@@ -103,7 +103,7 @@ func checkConsumerOptions(set *options.Set) error {
 
 type consoleConsumer struct {
 	cl      *kgo.Client
-	group   *groupReader // nil with --partition
+	group   *groupReader // nil if nothing is committed
 	o       IO
 	format  recordPrinter
 	max     int64
@@ -140,10 +140,15 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if set.Has("partition") {
+		c.group, err = newLoneReader(props)
+	} else {
+		c.group, err = newGroupReader(props)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if !set.Has("partition") {
-		if c.group, err = newGroupReader(props); err != nil {
-			return nil, err
-		}
 		where = append(where, c.group.options()...)
 		if !strings.EqualFold(props["group.protocol"], "consumer") {
 			fmt.Fprintln(o.Stderr, adviceOnProtocol)
@@ -206,9 +211,7 @@ func consumerProperties(set *options.Set) (map[string]string, error) {
 	if set.Has("isolation-level") || props["isolation.level"] == "" {
 		props["isolation.level"] = set.Get("isolation-level")
 	}
-	if !set.Has("partition") {
-		props["group.id"] = groups[0]
-	}
+	props["group.id"] = groups[0]
 	return props, nil
 }
 

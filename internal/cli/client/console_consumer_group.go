@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -24,6 +25,9 @@ type groupReader struct {
 	autoCommit bool
 	interval   time.Duration
 	reset      resetPolicy
+	// alone is the group of a reader that is no member, "" for members. It commits
+	// what it has read of the partitions it was told to read.
+	alone string
 
 	mu        sync.Mutex
 	cl        *kgo.Client                       // guarded by mu; known at the first assignment
@@ -89,6 +93,23 @@ func newGroupReader(props map[string]string) (*groupReader, error) {
 		props["max.poll.interval.ms"] = "300000"
 	}
 	return g, err
+}
+
+// newLoneReader is for the reader of one partition, which is in no group: nil unless
+// enable.auto.commit asks for commits all the same. Kafka's consumer makes them under
+// the group's id, which the tool has made up.
+func newLoneReader(props map[string]string) (*groupReader, error) {
+	id := props["group.id"]
+	delete(props, "group.id")
+	if props["enable.auto.commit"] != "true" {
+		return nil, nil
+	}
+	g, err := newGroupReader(props)
+	if err != nil {
+		return nil, err
+	}
+	g.alone = id
+	return g, nil
 }
 
 func (g *groupReader) options() []kgo.Opt {
@@ -236,6 +257,9 @@ func (g *groupReader) commit(ctx context.Context, cl *kgo.Client, only map[strin
 	if len(offsets) == 0 {
 		return nil
 	}
+	if g.alone != "" {
+		return commitAlone(ctx, cl, g.alone, offsets)
+	}
 	var failed error
 	cl.CommitOffsetsSync(ctx, offsets, func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, err error) {
 		failed = err
@@ -249,6 +273,21 @@ func (g *groupReader) commit(ctx context.Context, cl *kgo.Client, only map[strin
 		}
 	})
 	return failed
+}
+
+// commitAlone commits to a group without being a member.
+func commitAlone(ctx context.Context, cl *kgo.Client, group string, offsets map[string]map[int32]kgo.EpochOffset) error {
+	var commit kadm.Offsets
+	for topic, partitions := range offsets {
+		for p, at := range partitions {
+			commit.AddOffset(topic, p, at.Offset, at.Epoch)
+		}
+	}
+	answer, err := kadm.NewClient(cl).CommitOffsets(ctx, group, commit)
+	if err != nil {
+		return err
+	}
+	return answer.Error()
 }
 
 // leaveTimeout bounds the commit at the end.

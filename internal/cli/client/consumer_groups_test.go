@@ -128,6 +128,34 @@ func TestPositionsOfAGroupReader(t *testing.T) {
 	}
 }
 
+func TestAReaderOfAPartitionCommitsIfItIsAskedTo(t *testing.T) {
+	for line, want := range map[string]string{
+		"--command-property enable.auto.commit=true":  "commits",
+		"--command-property enable.auto.commit=false": "",
+		"": "",
+	} {
+		set := consoleConsumerOptions()
+		if err := set.Parse(strings.Fields("--bootstrap-server h:1 --topic t --partition 0 " + line)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := newConsoleConsumer(set, IO{Context: context.Background()})
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		c.cl.Close()
+		got := ""
+		if c.group != nil && c.group.autoCommit && strings.HasPrefix(c.group.alone, "console-consumer-") {
+			got = "commits"
+		}
+		if got != want {
+			t.Errorf("%s: %+v", line, c.group)
+		}
+	}
+	if _, stderr, exit := call(ConsoleConsumer, strings.Fields("--bootstrap-server h:1 --topic t --partition 0 --command-property enable.auto.commit=perhaps")...); exit != 1 || !strings.Contains(stderr, "enable.auto.commit") {
+		t.Errorf("exit %d, %s", exit, stderr)
+	}
+}
+
 func TestResetPolicies(t *testing.T) {
 	for value, want := range map[string]string{"earliest": "-2", "Latest": "-1", "none": "none", "by_duration:PT1H": "hour", "by_duration:-PT1H": "error", "soon": "error"} {
 		p, err := resetPolicyOf(value)
