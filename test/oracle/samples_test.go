@@ -14,10 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
-
 	"barnabas/test/kit"
 )
 
@@ -67,6 +63,7 @@ var scenes = []scene{
 		files:   []string{"client-metrics.txt", "configs.txt"},
 		prepare: map[string]func(*testing.T, stage){"configs.txt 13": writes("add.properties", "retention.bytes=1000000\nsegment.bytes=2000000\n")},
 	},
+	groupsScene,
 	storageScene,
 }
 
@@ -158,38 +155,18 @@ func playScene(t *testing.T, s scene, bin string, treatments *treatments) {
 			t.Fatalf("%s: exit %d\n%s%s", line, out.Exit, out.Stdout, out.Stderr)
 		}
 	}
-	groups := !s.stopped && servesGroups(t, n)
 	for _, file := range s.files {
 		for _, one := range readSamples(t, file) {
 			if prepare := s.prepare[one.name()]; prepare != nil {
 				prepare(t, st)
 			}
-			how, waits := strings.CutPrefix(treatments.of(one), needsGroups)
-			if how = strings.TrimSpace(how); how == leftOut || waits && !groups {
+			how := treatments.of(one)
+			if how == leftOut {
 				continue
 			}
 			t.Run(one.name(), func(t *testing.T) { st.play(t, one, how) })
 		}
 	}
-}
-
-// servesGroups says whether the node coordinates groups.
-func servesGroups(t *testing.T, n *kit.Node) bool {
-	t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(n.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
-	versions, err := kadm.NewClient(cl).ApiVersions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range versions {
-		_, _, ok := v.KeyVersions(int16(kmsg.JoinGroup))
-		return ok
-	}
-	return false
 }
 
 // run runs a sample's command; one that Apache's kit had to interrupt is
@@ -268,10 +245,6 @@ const (
 	byShape  = "by-shape"      // numbers stand for any number
 	byExit   = "by-exit"       // exit code alone
 	byEnds   = "by-shape-ends" // as by-shape, but of lines between the first and the last none counts
-
-	// needsGroups may stand before one of them: left out while the node has no
-	// groups.
-	needsGroups = "needs-groups"
 )
 
 // treatment is a line of treatment.txt.
@@ -306,8 +279,7 @@ func readTreatments(t *testing.T) *treatments {
 			t.Fatalf("treatment.txt: %q: %v", line, err)
 		}
 		how := strings.TrimSpace(fields[2])
-		bare := strings.TrimSpace(strings.TrimPrefix(how, needsGroups))
-		if !slices.Contains([]string{"", leftOut, runOnly, anyOrder, byShape, byEnds, byExit}, bare) {
+		if !slices.Contains([]string{leftOut, runOnly, anyOrder, byShape, byEnds, byExit}, how) {
 			t.Fatalf("treatment.txt: %q is no treatment", how)
 		}
 		out.list = append(out.list, &treatment{file: strings.TrimSpace(fields[0]), text: strings.TrimSpace(fields[1]), numbers: numbers, how: how})
