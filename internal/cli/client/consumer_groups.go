@@ -45,6 +45,7 @@ func consumerGroupsOptions() *options.Set {
 		options.Option{Name: "to-latest", Help: "Reset to the latest offsets."},
 		options.Option{Name: "to-current", Help: "Reset to the committed offsets."},
 		options.Option{Name: "shift-by", Argument: options.Required, Value: "number-of-offsets", Help: "Reset to the committed offsets and so many more, or less."},
+		outputOption,
 	)
 }
 
@@ -55,7 +56,8 @@ var groupActions = []string{"list", "describe", "delete", "reset-offsets", "dele
 var resetScenarios = []string{"to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file"}
 
 // ConsumerGroups is kafka-consumer-groups. Like Apache's tool it ends with exit
-// code 0 when the cluster refused what was asked.
+// code 0 when the cluster refused what was asked, but for -o json, which Apache's has
+// not.
 func ConsumerGroups(args []string, o IO) int {
 	set := consumerGroupsOptions()
 	if done, exit := parse(set, args, o, ""); done {
@@ -70,11 +72,20 @@ func ConsumerGroups(args []string, o IO) int {
 		return 0
 	}
 	t := &groupsTool{set: set, o: o}
+	if t.asJSON, err = wantsJSON(set.Get("o"), set.Has("o")); err != nil {
+		return toldExit(o, err)
+	}
 	err = t.run(action)
 	var usage *usageError
 	switch {
 	case errors.As(err, &usage):
 		return usageExit(set, o, err)
+	case t.asJSON:
+		var inExecution *executionError
+		if errors.As(err, &inExecution) {
+			err = inExecution.err
+		}
+		return toldExit(o, err)
 	case err != nil:
 		printGroupsError(o, "Executing consumer group command failed due to "+err.Error())
 		printJavaError(o, err)
@@ -134,7 +145,7 @@ func checkConsumerGroupsOptions(set *options.Set, o IO) (action string, err erro
 }
 
 func checkGroupsAvailable(set *options.Set, _ IO) error {
-	for name, with := range map[string][]string{"members": {"describe"}, "offsets": {"describe"}, "verbose": {"describe"}, "state": {"describe", "list"}, "type": {"list"}} {
+	for name, with := range map[string][]string{"members": {"describe"}, "offsets": {"describe"}, "verbose": {"describe"}, "state": {"describe", "list"}, "type": {"list"}, "o": {"describe", "list"}} {
 		if set.Has(name) && !set.HasAny(with...) {
 			return fmt.Errorf("Option(s) [%s] are unavailable given other options on the command line", name)
 		}
@@ -223,6 +234,8 @@ type groupsTool struct {
 	cl  *kgo.Client
 	set *options.Set
 	o   IO
+
+	asJSON bool
 }
 
 func (t *groupsTool) run(action string) error {

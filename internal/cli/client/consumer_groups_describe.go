@@ -28,28 +28,46 @@ func (t *groupsTool) describe() error {
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(found))
-	switch {
-	case t.set.Has("members"):
-		for _, id := range sorted {
-			t.printMembers(found[id])
-		}
-		return nil
-	case t.set.Has("state"):
-		for _, id := range sorted {
-			t.printState(found[id])
-		}
-		return nil
-	}
 	rows := map[string][]offsetRow{}
-	for _, id := range sorted {
-		if rows[id], err = t.offsetRows(found[id]); err != nil {
-			return err
+	if !t.set.HasAny("members", "state") {
+		for _, id := range sorted {
+			if rows[id], err = t.offsetRows(found[id]); err != nil {
+				return err
+			}
 		}
 	}
+	if t.asJSON {
+		return t.printDescribedJSON(sorted, found, rows)
+	}
 	for _, id := range sorted {
-		t.printOffsets(found[id], rows[id])
+		switch {
+		case t.set.Has("members"):
+			t.printMembers(found[id])
+		case t.set.Has("state"):
+			t.printState(found[id])
+		default:
+			t.printOffsets(found[id], rows[id])
+		}
 	}
 	return nil
+}
+
+func (t *groupsTool) printDescribedJSON(ids []string, found map[string]*groupDescription, rows map[string][]offsetRow) error {
+	out := []groupJSON{}
+	for _, id := range ids {
+		one := found[id].json()
+		switch {
+		case t.set.Has("members"):
+			one.Members = found[id].membersJSON()
+		case !t.set.Has("state"):
+			one.Partitions = []groupPartitionJSON{}
+			for _, r := range rows[id] {
+				one.Partitions = append(one.Partitions, r.json())
+			}
+		}
+		out = append(out, one)
+	}
+	return printJSON(t.o, out)
 }
 
 // worthPrinting says on standard error what is special about a group's state, and

@@ -87,6 +87,9 @@ func (t *groupsTool) list() error {
 	if err != nil {
 		return &executionError{err}
 	}
+	if t.asJSON {
+		return printJSON(t.o, listedGroups(groups))
+	}
 	if !withType && !withState {
 		for _, g := range groups {
 			fmt.Fprintln(t.o.Stdout, g.Group)
@@ -112,6 +115,14 @@ func (t *groupsTool) list() error {
 		row(g.Group, typeName(g.GroupType, "Unknown"), cmp.Or(g.GroupState, "Unknown"))
 	}
 	return nil
+}
+
+func listedGroups(groups []kmsg.ListGroupsResponseGroup) []listedGroup {
+	out := []listedGroup{}
+	for _, g := range groups {
+		out = append(out, listedGroup{g.Group, typeName(g.GroupType, "Unknown"), g.ProtocolType, cmp.Or(g.GroupState, "Unknown")})
+	}
+	return out
 }
 
 // typeName is the type as Apache's tools print it, whatever case a broker sent.

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,6 +97,39 @@ g               m2                                /127.0.0.1      c             
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestGroupsInJSON(t *testing.T) {
+	epoch, offset := int32(3), int64(7)
+	d := &groupDescription{id: "g", state: "Stable", coordinator: kgo.BrokerMetadata{NodeID: 1, Host: "h", Port: 2}, members: []groupMember{
+		{id: "m", client: "c", host: "/127.0.0.1", assigned: []kafka.TopicPartition{{Topic: "t"}}}}}
+	rows := []offsetRow{{partition: kafka.TopicPartition{Topic: "t"}, epoch: &epoch, offset: &offset, member: "m", host: "/127.0.0.1", client: "c"},
+		{partition: kafka.TopicPartition{Topic: "t", Partition: 1}, member: missing, host: missing, client: missing}}
+	const head = `"group":"g","state":"Stable","assignor":"","coordinator":{"id":1,"host":"h","port":2},"groupEpoch":null,"targetAssignmentEpoch":null,"memberCount":1`
+	for option, want := range map[string]string{
+		"--state":   `[{` + head + `}]`,
+		"--members": `[{` + head + `,"members":[{"consumerId":"m","groupInstanceId":null,"host":"/127.0.0.1","clientId":"c","currentEpoch":null,"currentAssignment":[{"topic":"t","partition":0}]}]}]`,
+		"--offsets": `[{` + head + `,"partitions":[{"topic":"t","partition":0,"leaderEpoch":3,"currentOffset":7,"logEndOffset":null,"lag":null,"consumerId":"m","host":"/127.0.0.1","clientId":"c"},` +
+			`{"topic":"t","partition":1,"leaderEpoch":null,"currentOffset":null,"logEndOffset":null,"lag":null,"consumerId":null,"host":null,"clientId":null}]}]`,
+	} {
+		set := consumerGroupsOptions()
+		if err := set.Parse([]string{"--describe", option}); err != nil {
+			t.Fatal(err)
+		}
+		var indented, got bytes.Buffer
+		tool := &groupsTool{set: set, o: IO{Stdout: &indented}, asJSON: true}
+		if err := tool.printDescribedJSON([]string{"g"}, map[string]*groupDescription{"g": d}, map[string][]offsetRow{"g": rows}); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Compact(&got, indented.Bytes()); err != nil || got.String() != want {
+			t.Errorf("%s: %v\n got %s\nwant %s", option, err, got.String(), want)
+		}
+	}
+	for _, line := range []string{"--bootstrap-server h:1 --delete --group g -o json", "--bootstrap-server h:1 --list -o yaml"} {
+		if out, _, exit := call(ConsumerGroups, strings.Fields(line)...); exit != 1 || out != "" {
+			t.Errorf("%s: exit %d, %s", line, exit, out)
+		}
 	}
 }
 

@@ -38,7 +38,8 @@
 //	consumer_groups.go     consumer-groups: options and actions, and a file for each:
 //	                       consumer_groups_list.go, consumer_groups_describe.go,
 //	                       consumer_groups_delete.go, consumer_groups_reset.go;
-//	                       consumer_groups_plan.go: CSV, dates and durations
+//	                       consumer_groups_plan.go: CSV, dates and durations,
+//	                       consumer_groups_json.go: groups for programs
 //	groups.go              groups
 //	configs.go             configs: options and actions; configs_args.go its arguments,
 //	                       configs_describe.go its output, configs_admin.go what it asks

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -20,6 +21,7 @@ func groupsOptions() *options.Set {
 		options.Option{Name: "consumer", Help: "Only consumer groups: of the type consumer, and classic ones of the protocol consumer or of none."},
 		options.Option{Name: "share", Help: "Only share groups."},
 		options.Option{Name: "streams", Help: "Only streams groups."},
+		outputOption,
 	)
 }
 
@@ -69,6 +71,10 @@ func checkGroupsOptions(set *options.Set) error {
 }
 
 func listAllGroups(set *options.Set, o IO) error {
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
+	if err != nil {
+		return err
+	}
 	ctx, cl, done, err := connectAdmin(set, o, groupsTimeout)
 	if err != nil {
 		return err
@@ -78,12 +84,13 @@ func listAllGroups(set *options.Set, o IO) error {
 	if err != nil {
 		return named(err)
 	}
+	groups = slices.DeleteFunc(groups, func(g kmsg.ListGroupsResponseGroup) bool { return !wantedGroup(set, g) })
+	if asJSON {
+		return printJSON(o, listedGroups(groups))
+	}
 	var rows [][3]string
 	width := 20
 	for _, g := range groups {
-		if !wantedGroup(set, g) {
-			continue
-		}
 		row := [3]string{g.Group, typeName(g.GroupType, ""), g.ProtocolType}
 		for _, column := range row {
 			width = max(width, len(column))
