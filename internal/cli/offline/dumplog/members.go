@@ -1,12 +1,12 @@
 package dumplog
 
 import (
-	"barnabas/internal/cli/internaltopics"
 	"bytes"
 	"errors"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"barnabas/internal/cli/internaltopics"
 	"barnabas/internal/coordinator/grouprec"
 )
 
