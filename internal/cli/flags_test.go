@@ -57,6 +57,9 @@ func TestFlagsAreApaches(t *testing.T) {
 		}
 		compare(c.Name, c)
 		for _, sub := range c.Commands {
+			if sub.Name == "why" {
+				continue // a command that Apache's tools do not have
+			}
 			compare(c.Name+" "+sub.Name, sub)
 		}
 	}

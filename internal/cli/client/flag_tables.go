@@ -24,5 +24,11 @@ func Completion() map[string]completion.Command {
 	} {
 		out[name] = completion.OfTool(tool)
 	}
+	for _, name := range []string{"topics", "groups"} {
+		c, why := out[name], completion.OfSet(whyOptions())
+		why.Name = "why"
+		c.Commands = append(c.Commands, why)
+		out[name] = c
+	}
 	return out
 }
