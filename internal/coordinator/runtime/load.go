@@ -50,11 +50,14 @@ func (l *load[M]) run() {
 	l.end(err)
 }
 
-// end leaves the load to the shard's executor.
+// end leaves the load to the shard's executor. One that was cancelled is nobody's any
+// more: it must not take the place of its successor, which may have ended before it.
 func (l *load[M]) end(err error) {
 	l.err = err
 	l.s.mu.Lock()
-	l.s.ended = l
+	if l.ctx.Err() == nil {
+		l.s.ended = l
+	}
 	l.s.mu.Unlock()
 	l.s.poke()
 }

@@ -217,6 +217,67 @@ func TestALoadEndsAtTheHighWatermark(t *testing.T) {
 	w.wantNumbers("a", 2, 2)
 }
 
+// TestALoadWaitingForTheHighWatermarkEndsWithItsLeadership: by a resignation, by
+// another epoch, by a directory that fails, and with the runtime.
+func TestALoadWaitingForTheHighWatermarkEndsWithItsLeadership(t *testing.T) {
+	waiting := func() (*world, *fakeLog) {
+		w, l := newWorld(t, nil), newFakeLog()
+		l.lag = true
+		l.put(numberRecord("a", 1))
+		w.r.Lead(0, l.leadership())
+		w.run()
+		if st := w.r.Stats(); st.Loading != 1 || st.LoadOffsets != 1 || st.LoadOffsetsDone != 1 || len(l.waits) != 1 {
+			t.Fatalf("%+v, %d waits", st, len(l.waits))
+		}
+		return w, l
+	}
+	w, l := waiting()
+	w.r.Resign(0)
+	w.run()
+	l.commit(1)
+	w.run()
+	w.want(w.increment("a"), "refused: NOT_COORDINATOR")
+
+	w, l = waiting()
+	l.change(kafka.ErrNotLeaderOrFollower, func() { l.epoch++ })
+	w.run()
+	w.want(w.increment("a"), "refused: NOT_COORDINATOR")
+	w.r.Lead(0, l.leadership())
+	w.run()
+	w.want(w.increment("a"), "refused: COORDINATOR_LOAD_IN_PROGRESS")
+	l.commit(1)
+	w.run()
+	w.wantNumbers("a", 1, 1)
+
+	w, l = waiting()
+	l.change(kafka.ErrKafkaStorageError, func() {})
+	w.run()
+	if st := w.r.Stats(); st.Failed != 1 || st.LoadErrors != 1 {
+		t.Errorf("%+v", st)
+	}
+
+	w, l = waiting()
+	w.r.Close()
+	l.commit(1)
+	w.want(w.increment("a"), "refused: NOT_COORDINATOR")
+}
+
+// TestALoadThatWasCancelledDoesNotHideItsSuccessor: the one ends behind the other,
+// and before the shard has looked.
+func TestALoadThatWasCancelledDoesNotHideItsSuccessor(t *testing.T) {
+	w, l := newWorld(t, nil), newFakeLog()
+	l.put(numberRecord("a", 1))
+	w.r.Lead(0, l.leadership())
+	w.tasks.step(0) // begins the first load
+	l.change(kafka.ErrNotLeaderOrFollower, func() { l.epoch++ })
+	w.r.Lead(0, l.leadership())
+	w.tasks.step(1) // begins the second
+	w.tasks.step(1) // reads it
+	w.tasks.step(0) // ends the first
+	w.run()
+	w.wantNumbers("a", 1, 1)
+}
+
 func TestLoadPassesOnTransactionsAndTheirEnds(t *testing.T) {
 	w, l := newWorld(t, nil), newFakeLog()
 	producer := &record.Producer{ID: 7, Epoch: 3}
