@@ -14,14 +14,16 @@ import (
 )
 
 // simulation drives one shard by a seed: appends fail, the high watermark lags,
-// leadership comes and goes, others write, the log is cut, time passes; and between
-// any two of these the functions that wait for a goroutine run in any order.
+// leadership comes and goes, at times with a high watermark that is below what was
+// committed, others write, the log is cut, time passes; and between any two of these the functions that wait for a goroutine run in any order.
 type simulation struct {
 	*world
 	rand *rand.Rand
 	l    *fakeLog
-	led  bool // what the metadata has told the runtime
 
+	// kept is how far the log was ever committed. A leader may begin with a high
+	// watermark below it, and nobody cuts what lies before it.
+	kept    kafka.Offset
 	pending []*simulated
 	acked   []*simulated
 	counts  map[string]int
@@ -50,7 +52,7 @@ func TestSimulation(t *testing.T) {
 	// A run in which one of these never happens shows nothing.
 	for _, what := range []string{
 		"NONE", "NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE", "refused: NOT_COORDINATOR", "refused: COORDINATOR_LOAD_IN_PROGRESS",
-		"foreign", "cut", "epoch", "resign", "checked",
+		"foreign", "cut", "epoch", "resign", "checked", "checked behind", "loads that wait",
 	} {
 		if counts[what] < 100 {
 			t.Errorf("%q happened %d times", what, counts[what])
@@ -66,6 +68,7 @@ func simulate(t *testing.T, seed uint64, counts map[string]int) {
 		o.Queue = 1 + s.rand.IntN(20)
 	})
 	s.l.maxBytes = 400
+	s.earlierLife()
 	s.l.led = false
 	for range 400 {
 		s.step()
@@ -73,6 +76,29 @@ func simulate(t *testing.T, seed uint64, counts map[string]int) {
 		s.check()
 	}
 	s.finish()
+}
+
+// earlierLife fills the log with what was acknowledged before the start. The high
+// watermark is somewhere below it.
+func (s *simulation) earlierLife() {
+	for i := range s.rand.IntN(12) {
+		m := &simulated{key: fmt.Sprint("k", i%3), number: int64(i/3 + 1), offset: s.l.end, result: &answer{"NONE"}}
+		s.l.put(numberRecord(m.key, m.number))
+		s.acked = append(s.acked, m)
+	}
+	s.fallBack()
+	s.l.lag = s.rand.IntN(2) == 0
+}
+
+// keep notes how far the log is committed, and gives how far it ever was.
+func (s *simulation) keep() kafka.Offset {
+	s.kept = max(s.kept, s.l.high)
+	return s.kept
+}
+
+// fallBack gives a new leader a high watermark below what is committed.
+func (s *simulation) fallBack() {
+	s.l.high -= kafka.Offset(s.rand.Int64N(1 + int64(min(s.keep(), s.l.high, 6))))
 }
 
 func (s *simulation) step() {
@@ -146,6 +172,9 @@ func (s *simulation) leadership() {
 			s.l.epoch++
 			s.l.led = true
 			s.l.notOpen = s.rand.IntN(4) == 0
+			if s.rand.IntN(2) == 0 {
+				s.fallBack()
+			}
 		})
 		if s.rand.IntN(3) == 0 {
 			s.r.Lead(0, s.l.leadership())
@@ -168,7 +197,7 @@ func (s *simulation) leadership() {
 func (s *simulation) cut() {
 	s.counts["cut"]++
 	was := s.l.end
-	for n := len(s.l.batches); n > 0 && s.l.batches[n-1].NextOffset() > s.l.high; n-- {
+	for n := len(s.l.batches); n > 0 && s.l.batches[n-1].NextOffset() > s.keep(); n-- {
 		s.l.end = s.l.batches[n-1].BaseOffset()
 		s.l.batches = s.l.batches[:n-1]
 	}
@@ -219,12 +248,18 @@ func (s *simulation) replayed(upTo kafka.Offset, each func(record.Record)) map[s
 // the log.
 func (s *simulation) check() {
 	sh := s.r.shard(0)
+	if sh != nil && sh.phase() == loading && s.l.led && !s.l.notOpen && len(s.l.waits) > 0 {
+		s.counts["loads that wait"]++
+	}
 	if sh == nil || sh.phase() != active || !s.l.led || sh.led.Epoch != s.l.epoch || s.l.notOpen || sh.flights.end != s.l.end {
 		return
 	}
 	s.counts["checked"]++
+	if s.l.high < s.keep() {
+		s.counts["checked behind"]++
+	}
 	if got := maps.Collect(sh.core.numbers.AllCommitted()); !s.committedOnce(got) {
-		s.t.Fatalf("committed %v, which the log does not have at any batch below %d", got, s.l.high)
+		s.t.Fatalf("committed %v, which the log does not have at any batch below %d", got, s.keep())
 	}
 	if sh.batch.open() {
 		return
@@ -246,17 +281,20 @@ func (s *simulation) committedOnce(state map[string]int64) bool {
 		if i > 0 {
 			end = s.l.batches[i-1].NextOffset()
 		}
-		if end >= least && end <= s.l.high && maps.Equal(state, s.replayed(end, nil)) {
+		if end >= least && end <= s.keep() && maps.Equal(state, s.replayed(end, nil)) {
 			return true
 		}
 	}
 	return false
 }
 
-// finish lets everything come to rest and checks what was acknowledged.
+// finish lets everything come to rest and checks what was acknowledged. A leadership
+// that is good must come to rest without another one.
 func (s *simulation) finish() {
 	s.l.fail, s.l.lag = kafka.ErrNone, false
-	s.l.change(kafka.ErrNotLeaderOrFollower, func() { s.l.epoch++; s.l.led, s.l.notOpen = true, false })
+	if !s.l.led || s.l.notOpen || s.rand.IntN(2) == 0 {
+		s.l.change(kafka.ErrNotLeaderOrFollower, func() { s.l.epoch++; s.l.led, s.l.notOpen = true, false })
+	}
 	s.r.Lead(0, s.l.leadership())
 	s.run()
 	s.advance(time.Minute)
