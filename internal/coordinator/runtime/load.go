@@ -32,7 +32,6 @@ type load[M machine.Machine] struct {
 	core          M
 	registry      *timeline.Registry
 	buf           []byte
-	direct        bool // what is read is committed
 	next          kafka.Offset
 	highWatermark kafka.Offset
 	took          time.Duration
@@ -82,8 +81,8 @@ func (l *load[M]) read(begun time.Time) error {
 	o := &l.s.r.o
 	l.registry = timeline.NewRegistry()
 	l.core = o.New(l.s.partition, l.registry)
-	l.registry.Direct(true)
-	l.direct = true
+	l.registry.Direct(true) // nobody sees it before all of it is committed
+	defer l.registry.Direct(false)
 	reported := begun
 	for first := true; ; first = false {
 		if l.ctx.Err() != nil {
@@ -105,7 +104,7 @@ func (l *load[M]) read(begun time.Time) error {
 		l.at.Store(int64(l.next))
 		l.target.Store(int64(st.End))
 		if l.next >= st.End {
-			break
+			return nil
 		}
 		if err := l.readOnce(st.End); err != nil {
 			return err
@@ -116,8 +115,6 @@ func (l *load[M]) read(begun time.Time) error {
 				"records", l.records.Load(), "since", now.Sub(begun).Round(time.Second))
 		}
 	}
-	l.indirect()
-	return nil
 }
 
 // firstBuffer is the size of the first buffer. Most logs fit into it; for the others
@@ -161,27 +158,13 @@ func (l *load[M]) entries(data []byte) error {
 		l.bytes.Add(int64(h.Size))
 		l.next = max(l.next, h.NextOffset())
 		l.at.Store(int64(l.next))
-		if !l.direct {
-			l.registry.Mark(int64(l.next))
-		}
 		rest = rest[h.Size:]
 	}
 	return nil
 }
 
-// indirect ends the time in which what is read is committed.
-func (l *load[M]) indirect() {
-	if l.direct {
-		l.direct = false
-		l.registry.Direct(false)
-	}
-}
-
 // entry replays a batch.
 func (l *load[M]) entry(b []byte, h *record.Header) error {
-	if h.NextOffset() > l.highWatermark {
-		l.indirect()
-	}
 	if h.Magic >= record.MagicV2 {
 		if err := record.Batch(b).CheckCRC(); err != nil {
 			return err

@@ -233,7 +233,6 @@ func (s *shard[M]) loaded(l *load[M]) {
 	s.core, s.registry = l.core, l.registry
 	s.next = l.next
 	s.flights = flights{end: l.next}
-	s.registry.Commit(int64(l.next))
 	s.setPhase(active)
 	s.core.Loaded(s.r.o.Now())
 }
