@@ -28,6 +28,7 @@ func clientMetricsOptions() *options.Set {
 		options.Option{Name: "interval", Argument: options.Required, Value: "push interval", Help: "How often clients push, in milliseconds; empty for the default."},
 		options.Option{Name: "match", Argument: options.Required, Value: "k1=v1,k2=v2", Help: "Which clients are meant; empty for all."},
 		options.Option{Name: "metrics", Argument: options.Required, Value: "m1,m2", Help: "Prefixes of the metrics to push; empty for none."},
+		outputOption,
 	)
 }
 
@@ -69,7 +70,7 @@ func checkClientMetrics(set *options.Set) (string, error) {
 			return "", errors.New("Invalid interval value. Enter an integer, or leave empty to reset.")
 		}
 	}
-	for option, actions := range map[string][]string{"generate-name": {"alter"}, "interval": {"alter"}, "match": {"alter"}, "metrics": {"alter"}, "name": {"alter", "delete", "describe"}} {
+	for option, actions := range map[string][]string{"generate-name": {"alter"}, "interval": {"alter"}, "match": {"alter"}, "metrics": {"alter"}, "name": {"alter", "delete", "describe"}, "o": {"describe", "list"}} {
 		if set.Has(option) && !slices.Contains(actions, action) {
 			return "", fmt.Errorf(`Option "[%s]" can't be used with option "[%s]"`, action, option)
 		}
@@ -78,6 +79,10 @@ func checkClientMetrics(set *options.Set) (string, error) {
 }
 
 func runClientMetrics(set *options.Set, action string, o IO) error {
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
+	if err != nil {
+		return err
+	}
 	ctx, a, done, err := openConfigAdmin(set, o, "")
 	if err != nil {
 		return err
@@ -88,12 +93,15 @@ func runClientMetrics(set *options.Set, action string, o IO) error {
 	switch action {
 	case "list":
 		names, err := a.names(ctx, kind)
+		if asJSON && err == nil {
+			return printJSON(o, append([]string{}, names...))
+		}
 		for _, n := range names {
 			fmt.Fprintln(o.Stdout, n)
 		}
 		return err
 	case "describe":
-		return describeClientMetrics(ctx, a, set, o)
+		return describeClientMetrics(ctx, a, set, asJSON)
 	case "delete":
 		rows, err := a.describe(ctx, kind, name)
 		if err != nil {
@@ -143,29 +151,36 @@ func clientMetricsOps(set *options.Set) []configOp {
 	return ops
 }
 
-func describeClientMetrics(ctx context.Context, a *configAdmin, set *options.Set, o IO) error {
-	const kind = kmsg.ConfigResourceTypeClientMetrics
-	names, err := a.names(ctx, kind)
+func describeClientMetrics(ctx context.Context, a *configAdmin, set *options.Set, asJSON bool) error {
+	kind := kindOf("client-metrics")
+	names, err := a.names(ctx, kind.resource)
 	if err != nil {
 		return err
 	}
 	if name := set.Get("name"); set.Has("name") {
-		if !slices.Contains(names, name) {
-			fmt.Fprintf(o.Stdout, "The client metric resource %s doesn't exist and doesn't have dynamic config.\n", name)
+		names = slices.DeleteFunc(names, func(n string) bool { return n != name })
+		if len(names) == 0 && !asJSON {
+			fmt.Fprintf(a.o.Stdout, "The client metric resource %s doesn't exist and doesn't have dynamic config.\n", name)
 			return nil
 		}
-		names = []string{name}
 	}
+	out := []entityJSON{}
 	for _, name := range names {
-		rows, err := a.describe(ctx, kind, name)
+		rows, err := a.rows(ctx, kind, name, true)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(o.Stdout, "Client metrics configs for %s are:\n", name)
-		slices.SortFunc(rows, func(x, y kmsg.DescribeConfigsResponseResourceConfig) int { return strings.Compare(x.Name, y.Name) })
-		for _, r := range rows {
-			fmt.Fprintf(o.Stdout, "  %s=%s\n", r.Name, orNull(r.Value))
+		if asJSON {
+			out = append(out, entityInJSON(kind.plural, name, rows))
+			continue
 		}
+		fmt.Fprintf(a.o.Stdout, "Client metrics configs for %s are:\n", name)
+		for _, r := range rows {
+			fmt.Fprintf(a.o.Stdout, "  %s=%s\n", r.Name, orNull(r.Value))
+		}
+	}
+	if asJSON {
+		return printJSON(a.o, out)
 	}
 	return nil
 }

@@ -38,6 +38,7 @@ func configsOptions() *options.Set {
 		options.Option{Name: "user-defaults", Help: "The default of all users."},
 		options.Option{Name: "ip", Argument: options.Required, Value: "String", Help: "The client's address."},
 		options.Option{Name: "ip-defaults", Help: "The default of all addresses."},
+		outputOption,
 	)
 }
 
@@ -81,10 +82,13 @@ func Configs(args []string, o IO) int {
 	}
 	if action == "describe" {
 		for _, other := range []string{"add-config", "add-config-file", "delete-config"} {
-			if set.Has(other) {
-				return usageExit(set, o, fmt.Errorf(`Option "[describe]" can't be used with option "[%s]"`, other))
+			if err := excludes(set, action, other); err != nil {
+				return usageExit(set, o, err)
 			}
 		}
+	}
+	if err := excludes(set, "alter", "o"); err != nil {
+		return usageExit(set, o, err)
 	}
 	e, err := configuredEntity(set, action)
 	if err != nil {
@@ -103,9 +107,12 @@ func Configs(args []string, o IO) int {
 }
 
 func runConfigs(set *options.Set, action string, e entity, o IO) error {
+	asJSON, err := wantsJSON(set.Get("o"), set.Has("o"))
+	if err != nil {
+		return err
+	}
 	var ops []configOp
 	if action == "alter" {
-		var err error
 		if ops, err = configOps(set); err != nil {
 			return err
 		}
@@ -119,7 +126,7 @@ func runConfigs(set *options.Set, action string, e entity, o IO) error {
 	}
 	defer done()
 	if action == "describe" {
-		return describeEntities(ctx, a, e, set.Has("all"), o)
+		return describeEntities(ctx, a, e, set.Has("all"), asJSON)
 	}
 	if e.kind.plural == "broker-loggers" {
 		if err := checkLoggers(ctx, a, e, ops); err != nil {

@@ -19,62 +19,73 @@ var sourceNames = map[kmsg.ConfigSource]string{
 	kmsg.ConfigSource(config.SourceClientMetrics): "DYNAMIC_CLIENT_METRICS_CONFIG", kmsg.ConfigSource(config.SourceGroup): "DYNAMIC_GROUP_CONFIG",
 }
 
-// describeEntities prints the configurations of one entity, or of all of its kind.
-func describeEntities(ctx context.Context, a *configAdmin, e entity, all bool, o IO) error {
-	if !e.named {
-		names, err := a.names(ctx, e.kind.resource)
-		if err != nil {
+// describeEntities prints the configurations of one entity, or of all of its kind; all
+// says that those that are not set are printed too.
+func describeEntities(ctx context.Context, a *configAdmin, e entity, all, asJSON bool) error {
+	names := []string{e.name}
+	if e.named {
+		exists, err := a.exists(ctx, e)
+		switch {
+		case err != nil:
+			return err
+		case !exists && asJSON:
+			names = nil
+		case !exists:
+			fmt.Fprintf(a.o.Stdout, "The %s '%s' doesn't exist and doesn't have dynamic config.\n", e.kind.singular, e.name)
+			return nil
+		}
+	} else {
+		var err error
+		if names, err = a.names(ctx, e.kind.resource); err != nil {
 			return err
 		}
-		return describeAll(ctx, a, e.kind, names, all, o)
 	}
-	exists, err := a.exists(ctx, e)
-	if err != nil {
-		return err
-	}
-	if !exists {
-		fmt.Fprintf(o.Stdout, "The %s '%s' doesn't exist and doesn't have dynamic config.\n", e.kind.singular, e.name)
-		return nil
-	}
-	return describeAll(ctx, a, e.kind, []string{e.name}, all, o)
-}
-
-func describeAll(ctx context.Context, a *configAdmin, kind entityKind, names []string, all bool, o IO) error {
+	out := []entityJSON{}
 	for _, name := range names {
-		if err := describeEntity(ctx, a, kind, name, all, o); err != nil {
+		rows, err := a.rows(ctx, e.kind, name, all)
+		switch {
+		case err != nil:
 			return err
+		case asJSON:
+			out = append(out, entityInJSON(e.kind.plural, name, rows))
+		default:
+			printEntity(a.o, e.kind, name, rows, all)
 		}
+	}
+	if asJSON {
+		return printJSON(a.o, out)
 	}
 	return nil
 }
 
-func describeEntity(ctx context.Context, a *configAdmin, kind entityKind, name string, all bool, o IO) error {
+// rows are the configurations of an entity by name: all, or those that are set on it.
+func (a *configAdmin) rows(ctx context.Context, kind entityKind, name string, all bool) ([]kmsg.DescribeConfigsResponseResourceConfig, error) {
 	rows, err := a.describe(ctx, kind.resource, name)
-	if err != nil {
-		return err
-	}
 	own := kmsg.ConfigSource(kind.own)
+	if name == "" {
+		own = kmsg.ConfigSource(config.SourceDynamicDefaultBroker)
+	}
+	rows = slices.DeleteFunc(rows, func(r kmsg.DescribeConfigsResponseResourceConfig) bool { return !all && r.Source != own })
+	slices.SortFunc(rows, func(x, y kmsg.DescribeConfigsResponseResourceConfig) int { return strings.Compare(x.Name, y.Name) })
+	return rows, err
+}
+
+func printEntity(o IO, kind entityKind, name string, rows []kmsg.DescribeConfigsResponseResourceConfig, all bool) {
 	switch {
 	case name == "":
-		own = kmsg.ConfigSource(config.SourceDynamicDefaultBroker)
 		fmt.Fprintf(o.Stdout, "Default configs for %s in the cluster are:\n", kind.plural)
 	case all:
 		fmt.Fprintf(o.Stdout, "All configs for %s %s are:\n", kind.singular, name)
 	default:
 		fmt.Fprintf(o.Stdout, "Dynamic configs for %s %s are:\n", kind.singular, name)
 	}
-	slices.SortFunc(rows, func(x, y kmsg.DescribeConfigsResponseResourceConfig) int { return strings.Compare(x.Name, y.Name) })
 	for _, r := range rows {
-		if !all && r.Source != own {
-			continue
-		}
 		var synonyms []string
 		for _, s := range r.ConfigSynonyms {
 			synonyms = append(synonyms, fmt.Sprintf("%s:%s=%s", sourceNames[s.Source], s.Name, orNull(s.Value)))
 		}
 		fmt.Fprintf(o.Stdout, "  %s=%s sensitive=%v synonyms={%s}\n", r.Name, orNull(r.Value), r.IsSensitive, strings.Join(synonyms, ", "))
 	}
-	return nil
 }
 
 func orNull(text *string) string {

@@ -1,9 +1,12 @@
 package client
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"barnabas/internal/cli/options"
 )
@@ -36,6 +39,8 @@ func TestMistakesOnTheCommandLineOfConfigs(t *testing.T) {
 		"--bootstrap-server h:1 --alter --topic t --add-config a=b --add-config-file /nosuch":   "Only one of --add-config or --add-config-file must be specified",
 		"--bootstrap-server h:1 --alter --topic t":                                              "At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter",
 		"--bootstrap-server h:1 --describe --topic t --add-config a=b":                          `Option "[describe]" can't be used with option "[add-config]"`,
+		"--bootstrap-server h:1 --alter --topic t --add-config a=b -o json":                     `Option "[alter]" can't be used with option "[o]"`,
+		"--bootstrap-server h:1 --describe --topic t -o yaml":                                   "-o yaml is not supported: only json is",
 		"--bootstrap-server h:1 --nosuch":                                                       "nosuch is not a recognized option",
 		"--bootstrap-server h:1 --alter --topic t --delete-config":                              "Option delete-config requires an argument",
 		"--bootstrap-server h:1 --describe --topic a --topic b":                                 "Found multiple arguments for option topic, but you asked for only one",
@@ -57,6 +62,18 @@ func TestMistakesOnTheCommandLineOfConfigs(t *testing.T) {
 		if first, _, _ := strings.Cut(errs, "\n"); first != want || exit != 1 {
 			t.Errorf("client-metrics %s\n got %q, exit %d\nwant %q", line, first, exit, want)
 		}
+	}
+}
+
+func TestConfigurationsInJSON(t *testing.T) {
+	value := "7"
+	rows := []kmsg.DescribeConfigsResponseResourceConfig{{Name: "a", Value: &value, Source: kmsg.ConfigSourceStaticBrokerConfig, ReadOnly: true,
+		ConfigSynonyms: []kmsg.DescribeConfigsResponseResourceConfigConfigSynonym{{Name: "b", Value: &value, Source: kmsg.ConfigSourceDefaultConfig}}}, {Name: "p", IsSensitive: true}}
+	got, err := json.Marshal(entityInJSON("brokers", "", rows))
+	want := `{"entityType":"brokers","entityName":null,"configs":[{"name":"a","value":"7","source":"STATIC_BROKER_CONFIG","sensitive":false,"readOnly":true,` +
+		`"synonyms":[{"name":"b","value":"7","source":"DEFAULT_CONFIG"}]},{"name":"p","value":null,"source":"","sensitive":true,"readOnly":false,"synonyms":[]}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}
 }
 

@@ -42,7 +42,8 @@
 //	                       consumer_groups_json.go: groups for programs
 //	groups.go              groups
 //	configs.go             configs: options and actions; configs_args.go its arguments,
-//	                       configs_describe.go its output, configs_admin.go what it asks
+//	                       configs_describe.go, configs_json.go its output,
+//	                       configs_admin.go what it asks
 //	client_metrics.go      client-metrics
 //	group_admin.go         what the tools for groups ask brokers
 //	java_order.go          the order in which Apache's tools print maps
