@@ -1,12 +1,8 @@
 package main
 
 import (
-	"archive/tar"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,7 +26,7 @@ func (v swap) run(s *side) (outcome, error) {
 	}
 	s.nodes++
 	dir := filepath.Join(s.root, strconv.Itoa(s.nodes))
-	if err := untar(filepath.Join(golden, string(v)+".tar.gz"), dir); err != nil {
+	if err := kit.Untar(filepath.Join(golden, string(v)+".tar.gz"), dir); err != nil {
 		return outcome{}, err
 	}
 	n, err := kit.AdoptNode(s.server, dir, "authorizer.class.name", "super.users")
@@ -82,46 +78,4 @@ func (v swap) partitions() (int, error) {
 		return 0, fmt.Errorf("expect.json says nothing of partitions of the %s folder", v)
 	}
 	return count, nil
-}
-
-func untar(file, dir string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !filepath.IsLocal(h.Name) {
-			return fmt.Errorf("%s: %q leaves the folder", file, h.Name)
-		}
-		if err := untarEntry(filepath.Join(dir, h.Name), h, r); err != nil {
-			return err
-		}
-	}
-}
-
-func untarEntry(path string, h *tar.Header, r io.Reader) error {
-	if h.Typeflag == tar.TypeDir {
-		return os.MkdirAll(path, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, os.FileMode(h.Mode)|0o200)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, os.Chtimes(path, h.ModTime, h.ModTime), f.Close())
 }

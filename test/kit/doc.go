@@ -12,4 +12,5 @@
 //	node.go     what both have in common
 //	properties.go  the server.properties of a node
 //	output.go   commands that end, and what they printed
+//	untar.go    folders that are kept as archives
 package kit

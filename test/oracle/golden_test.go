@@ -1,11 +1,6 @@
 package oracle
 
 import (
-	"archive/tar"
-	"compress/gzip"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +129,7 @@ func verifyFolder(t *testing.T, verify string, n *kit.Node, expect, variant, sec
 func unpackGolden(t *testing.T, s kit.Server, variant string) *kit.Node {
 	t.Helper()
 	dir := t.TempDir()
-	if err := untar(filepath.Join("testdata", "golden", variant+".tar.gz"), dir); err != nil {
+	if err := kit.Untar(filepath.Join("testdata", "golden", variant+".tar.gz"), dir); err != nil {
 		t.Fatal(err)
 	}
 	n, err := kit.AdoptNode(s, dir, noSecurity...)
@@ -158,46 +153,4 @@ func stop(t *testing.T, n *kit.Node) {
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func untar(file, dir string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return err
-	}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !filepath.IsLocal(h.Name) {
-			return fmt.Errorf("%s: %q leaves the folder", file, h.Name)
-		}
-		if err := untarEntry(filepath.Join(dir, h.Name), h, r); err != nil {
-			return err
-		}
-	}
-}
-
-func untarEntry(path string, h *tar.Header, r io.Reader) error {
-	if h.Typeflag == tar.TypeDir {
-		return os.MkdirAll(path, 0o755)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, os.FileMode(h.Mode)|0o200)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, r)
-	return errors.Join(err, os.Chtimes(path, h.ModTime, h.ModTime), f.Close())
 }
