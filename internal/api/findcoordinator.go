@@ -18,6 +18,16 @@ const (
 // textNoTransactions goes with the refusal of a transactional id. Clients print it.
 const textNoTransactions = "The transaction coordinator is not part of this release."
 
+// coordinatorTexts stand beside the error codes of v1-v3 where the refusal has no text
+// of its own, in success too; later versions have none there [4.4].
+var coordinatorTexts = map[kafka.ErrorCode]string{
+	kafka.ErrNone:                               "NONE",
+	kafka.ErrCoordinatorNotAvailable:            "The coordinator is not available.",
+	kafka.ErrInvalidRequest:                     textInvalidRequest,
+	kafka.ErrGroupAuthorizationFailed:           "Group authorization failed.",
+	kafka.ErrTransactionalIDAuthorizationFailed: "Transactional Id authorization failed.",
+}
+
 // findCoordinator serves FindCoordinator v0-v6: v1 kinds of keys, v4 several keys
 // (KIP-699), v5 TRANSACTION_ABORTABLE, v6 share groups (KIP-932).
 //
@@ -38,6 +48,9 @@ func (b *Broker) findCoordinator(c *call) {
 	}
 	found := f.find(req.CoordinatorKey)
 	f.create()
+	if text, ok := coordinatorTexts[kafka.ErrorCode(found.ErrorCode)]; ok && *found.ErrorMessage == "" {
+		found.ErrorMessage = &text
+	}
 	resp.ErrorCode, resp.ErrorMessage = found.ErrorCode, found.ErrorMessage
 	resp.NodeID, resp.Host, resp.Port = found.NodeID, found.Host, found.Port
 	c.ReplyMessage(resp)

@@ -25,5 +25,7 @@ func sequences() []sequence {
 		configSequences,
 		adminSequences,
 		randomSequences(),
+		// They make Apache Kafka create topics that ours does not have.
+		coordinatorSequences,
 	)
 }
