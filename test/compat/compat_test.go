@@ -56,13 +56,15 @@ func startServer(t *testing.T, apache *kit.Apache) *kit.Node {
 	return n
 }
 
-func TestClientsReadWhatTheyWrote(t *testing.T) {
+// installClients installs what the clients of other languages need: Apache Kafka for
+// Java, a Python with its libraries, kafkajs.
+func installClients(t *testing.T) (apache *kit.Apache, python string) {
+	t.Helper()
 	apache, err := kit.InstallApache()
 	if err != nil {
 		t.Fatal(err)
 	}
-	python, err := pythonEnvironment()
-	if err != nil {
+	if python, err = pythonEnvironment(); err != nil {
 		t.Fatal(err)
 	}
 	nodeModules, err := kafkajsFolder()
@@ -70,6 +72,11 @@ func TestClientsReadWhatTheyWrote(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("NODE_PATH", nodeModules)
+	return apache, python
+}
+
+func TestClientsReadWhatTheyWrote(t *testing.T) {
+	apache, python := installClients(t)
 	node := startServer(t, apache)
 	for _, c := range []struct {
 		name   string

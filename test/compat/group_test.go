@@ -10,7 +10,6 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"barnabas/test/kit"
 )
@@ -27,19 +26,7 @@ func groupValue(partition int32, offset int64) string { return fmt.Sprintf("%d:%
 // TestGroupScenarios plays each scenario with each library that can, at the same
 // time on one node; at the end the node is restarted under all of them.
 func TestGroupScenarios(t *testing.T) {
-	apache, err := kit.InstallApache()
-	if err != nil {
-		t.Fatal(err)
-	}
-	python, err := pythonEnvironment()
-	if err != nil {
-		t.Fatal(err)
-	}
-	nodeModules, err := kafkajsFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("NODE_PATH", nodeModules)
+	apache, python := installClients(t)
 	node := startServer(t, apache)
 	cl, err := kgo.NewClient(kgo.SeedBrokers(node.Address()), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		// Not all libraries here bring codecs, and topics are young when they are written to.
@@ -48,9 +35,6 @@ func TestGroupScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cl.Close()
-	if !servesGroups(t, cl) {
-		t.Skip("this node does not serve groups yet")
-	}
 	wakeCoordinator(t, cl)
 	clients := groupClients(t, apache, python)
 	t.Run("scenarios", func(t *testing.T) {
@@ -65,18 +49,6 @@ func TestGroupScenarios(t *testing.T) {
 		}
 	})
 	t.Run("resume after a restart of the broker", func(t *testing.T) { restartUnderGroups(t, node, cl, clients) })
-}
-
-func servesGroups(t *testing.T, cl *kgo.Client) bool {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), conditionLimit)
-	defer cancel()
-	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, cl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	join := (*kmsg.JoinGroupRequest)(nil).Key()
-	return slices.ContainsFunc(resp.ApiKeys, func(k kmsg.ApiVersionsResponseApiKey) bool { return k.ApiKey == join })
 }
 
 // wakeCoordinator waits until the topic of offsets is there and served: some libraries
