@@ -102,19 +102,12 @@ func writeCompacted(t *testing.T, bootstrap string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer cl.Close()
+	topics := map[string]map[string]*string{}
 	for topic, more := range compactedTopics {
-		configs := map[string]*string{"cleanup.policy": ptr("compact"), "min.cleanable.dirty.ratio": ptr("0"), "internal.segment.bytes": ptr("6000"), "index.interval.bytes": ptr("500")}
-		maps.Copy(configs, more)
-		resp, err := kadm.NewClient(cl).CreateTopic(ctx, 1, 1, configs, topic)
-		if err != nil || resp.Err != nil {
-			t.Fatalf("create %s: %v %v", topic, err, resp.Err)
-		}
+		topics[topic] = map[string]*string{"cleanup.policy": ptr("compact"), "min.cleanable.dirty.ratio": ptr("0"), "internal.segment.bytes": ptr("6000"), "index.interval.bytes": ptr("500")}
+		maps.Copy(topics[topic], more)
 	}
+	createEach(ctx, t, bootstrap, 1, topics)
 	rnd := rand.New(rand.NewPCG(7, 7))
 	codecs := []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()}
 	for round := range 10 {

@@ -43,10 +43,7 @@ func TestInterruptedCleaningReadsTheSame(t *testing.T) {
 	a := unpackGolden(t, apache, "killed")
 	withoutCleaner(t, a)
 	start(t, a)
-	captured := filepath.Join(t.TempDir(), "captured.json")
-	if out, err := exec.Command(verify, "-capture", captured, a.Address()).CombinedOutput(); err != nil {
-		t.Fatalf("capture: %v\n%s", err, out)
-	}
+	captured := captureFolder(t, verify, a)
 	stop(t, a)
 	n := unpackGolden(t, binary, "killed")
 	withoutCleaner(t, n)
@@ -110,6 +107,17 @@ func buildVerify(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "verify")
 	if out, err := exec.Command("go", "build", "-o", file, "./verify").CombinedOutput(); err != nil {
 		t.Fatalf("build verify: %v\n%s", err, out)
+	}
+	return file
+}
+
+// captureFolder has verify write down what a node serves, for verifyFolder with the
+// variant "captured".
+func captureFolder(t *testing.T, verify string, n *kit.Node) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "captured.json")
+	if out, err := exec.Command(verify, "-capture", file, n.Address()).CombinedOutput(); err != nil {
+		t.Fatalf("capture: %v\n%s", err, out)
 	}
 	return file
 }

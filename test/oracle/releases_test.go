@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"flag"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,10 +25,7 @@ func TestFoldersOfOlderReleasesAreOpened(t *testing.T) {
 			n := nodeOfRelease(t, apache, release)
 			start(t, n)
 			writeLoad(t, n.Address())
-			captured := filepath.Join(t.TempDir(), "captured.json")
-			if out, err := exec.Command(verify, "-capture", captured, n.Address()).CombinedOutput(); err != nil {
-				t.Fatalf("capture: %v\n%s", err, out)
-			}
+			captured := captureFolder(t, verify, n)
 			stop(t, n)
 			ours := n.As(binary)
 			start(t, ours)

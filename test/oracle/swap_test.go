@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,10 +27,7 @@ func TestApacheOpensOurFolder(t *testing.T) {
 			}
 			start(t, n)
 			writeLoad(t, n.Address())
-			captured := filepath.Join(t.TempDir(), "captured.json")
-			if out, err := exec.Command(verify, "-capture", captured, n.Address()).CombinedOutput(); err != nil {
-				t.Fatalf("capture: %v\n%s", err, out)
-			}
+			captured := captureFolder(t, verify, n)
 			if end == "killed" {
 				err = n.Kill()
 			} else {
@@ -64,22 +60,28 @@ var loadTopics = map[string]map[string]*string{
 
 func ptr(s string) *string { return &s }
 
-// writeLoad fills the load topics with every codec, idempotent and not.
-func writeLoad(t *testing.T, bootstrap string) {
+// createEach creates topics with their configurations.
+func createEach(ctx context.Context, t *testing.T, bootstrap string, partitions int32, topics map[string]map[string]*string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cl.Close()
-	for topic, configs := range loadTopics {
-		resp, err := kadm.NewClient(cl).CreateTopic(ctx, 3, 1, configs, topic)
+	for topic, configs := range topics {
+		resp, err := kadm.NewClient(cl).CreateTopic(ctx, partitions, 1, configs, topic)
 		if err != nil || resp.Err != nil {
 			t.Fatalf("create %s: %v %v", topic, err, resp.Err)
 		}
 	}
+}
+
+// writeLoad fills the load topics with every codec, idempotent and not.
+func writeLoad(t *testing.T, bootstrap string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	createEach(ctx, t, bootstrap, 3, loadTopics)
 	for i, codec := range []kgo.CompressionCodec{kgo.NoCompression(), kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()} {
 		options := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.ProducerBatchCompression(codec)}
 		if i%2 == 1 {
