@@ -171,8 +171,9 @@ func (c *Core) fire(now time.Time, t *timer) machine.Decision {
 	panic("BUG: group: a timer of no kind")
 }
 
-// Unload answers all that waits. What is on its way to the log is answered by its
-// decisions, which the runtime ends too.
+// Unload answers all that waits, also in groups whose record is not committed. What
+// else is on its way to the log is answered by its decisions, which the runtime ends
+// then.
 func (c *Core) Unload(err kafka.ErrorCode) {
 	for _, e := range c.groups.All() {
 		if e.classic != nil {

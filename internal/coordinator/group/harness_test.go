@@ -75,8 +75,8 @@ func (r *rig) restart() {
 
 // unload ends the core as a runtime does that loses the partition.
 func (r *rig) unload(code kafka.ErrorCode) {
-	r.fail(code)
 	r.Core.Unload(code)
+	r.fail(code)
 }
 
 // do applies what an operation decided.
@@ -119,6 +119,16 @@ func (r *rig) release() {
 	for _, m := range done {
 		if m.done != nil {
 			m.done(kafka.ErrNone)
+		}
+	}
+}
+
+// expire ends the wait for what is in flight, which stays.
+func (r *rig) expire() {
+	for i, m := range r.marks {
+		r.marks[i].done = nil
+		if m.done != nil {
+			m.done(kafka.ErrCoordinatorNotAvailable)
 		}
 	}
 }

@@ -77,7 +77,7 @@ var commands = map[string]func(*stage, script.Command){
 	"commit": (*stage).commit, "fetch": (*stage).fetch, "delete": (*stage).delete, "delete-offsets": (*stage).deleteOffsets,
 	"describe": (*stage).describe, "list": (*stage).list, "why": (*stage).whyOf, "census": (*stage).census,
 	"time": (*stage).time, "restart": (*stage).restartCore, "unload": (*stage).unloadCore, "hold": (*stage).holdAppends,
-	"release": (*stage).releaseAppends, "fail": (*stage).failAppends, "refuse": (*stage).refuseNext, "log": (*stage).showLog,
+	"release": (*stage).releaseAppends, "expire": (*stage).expireAppends, "next": (*stage).showNext, "fail": (*stage).failAppends, "refuse": (*stage).refuseNext, "log": (*stage).showLog,
 	"topic-deleted": (*stage).topicDeleted, "pending": (*stage).pendingOffset, "end": (*stage).endTransaction, "foreign": (*stage).foreignRecords,
 }
 
@@ -406,6 +406,11 @@ func (s *stage) releaseAppends(script.Command) {
 	s.hold = false
 	s.release()
 }
+
+func (s *stage) expireAppends(script.Command) { s.expire() }
+
+// showNext says when the core wants to be called again.
+func (s *stage) showNext(script.Command) { s.say("in %s", s.Next().Sub(s.now)) }
 
 func code(c script.Command) kafka.ErrorCode {
 	for code := kafka.ErrorCode(-1); code < 140; code++ {

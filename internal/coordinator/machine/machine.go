@@ -62,6 +62,7 @@ type Machine interface {
 	// Tick ends what has expired.
 	Tick(now time.Time) []Decision
 	// Unload is called when the partition is led here no longer: the core answers
-	// all that waits with the error. It is not called again afterwards.
+	// all that waits with the error. What is in flight is taken back afterwards, and
+	// its decisions end; else the core is not called again.
 	Unload(err kafka.ErrorCode)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ type counter struct {
 	last     kafka.Offset // of the last record that was replayed
 	loadedAt time.Time
 	unloaded kafka.ErrorCode
+	atUnload map[string]int64 // the numbers then
 	ended    []string
 	alarm    time.Time
 	onTick   func(now time.Time) []machine.Decision
@@ -59,9 +61,11 @@ func (c *counter) Replay(r machine.Replayed) error {
 func (c *counter) Ended(id kafka.ProducerID, epoch kafka.ProducerEpoch, committed bool) {
 	c.ended = append(c.ended, fmt.Sprint(id, " ", epoch, " ", committed))
 }
-func (c *counter) Loaded(now time.Time)        { c.loadedAt = now }
-func (c *counter) Next() time.Time             { return c.alarm }
-func (c *counter) Unload(code kafka.ErrorCode) { c.unloaded = code }
+func (c *counter) Loaded(now time.Time) { c.loadedAt = now }
+func (c *counter) Next() time.Time      { return c.alarm }
+func (c *counter) Unload(code kafka.ErrorCode) {
+	c.unloaded, c.atUnload = code, maps.Collect(c.numbers.All())
+}
 
 func (c *counter) Tick(now time.Time) []machine.Decision {
 	if c.alarm.IsZero() || now.Before(c.alarm) {

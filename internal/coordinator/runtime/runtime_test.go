@@ -155,8 +155,8 @@ func TestResigningAnswersAllThatWaits(t *testing.T) {
 	w.run()
 	w.want(inFlight, "NOT_COORDINATOR")
 	w.want(open, "NOT_COORDINATOR")
-	if core.unloaded != kafka.ErrNotCoordinator {
-		t.Errorf("the core was unloaded with %v", core.unloaded)
+	if core.unloaded != kafka.ErrNotCoordinator || core.atUnload["a"] != 2 {
+		t.Errorf("the core was unloaded with %v and %v: who waits in what is in flight has to be answered too", core.unloaded, core.atUnload)
 	}
 	l.commit(1)
 	w.advance(time.Minute) // nothing is left that could be answered twice

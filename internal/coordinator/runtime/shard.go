@@ -178,10 +178,10 @@ func (s *shard[M]) unload(next phase) {
 	if was != active {
 		return
 	}
+	s.core.Unload(kafka.ErrNotCoordinator) // first: it answers also who waits in what is taken back
 	s.abandonBatch(kafka.ErrNotCoordinator)
 	s.registry.Revert(-1)
 	s.flights.failAll(kafka.ErrNotCoordinator)
-	s.core.Unload(kafka.ErrNotCoordinator)
 	var none M
 	s.core, s.registry = none, nil
 }
