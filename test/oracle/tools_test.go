@@ -13,7 +13,7 @@ type toolCase struct {
 	tool  string
 	args  string // split at blanks
 	input string
-	// either is set where a command changes something, so that it can't run
+	// numbered is set where a command changes something, so that it can't run
 	// twice with the same outcome: {n} stands for 1 with Apache's tool, 2 with ours.
 	numbered bool
 }
@@ -117,6 +117,7 @@ var toolCases = []toolCase{
 	{tool: "client-metrics", args: "--delete --name nosuch"},
 	{tool: "client-metrics", args: ""},
 	{tool: "configs", args: "--describe"},
+	{tool: "configs", args: "--describe --broker 1 --bootstrap-controller 127.0.0.1:1"},
 	{tool: "configs", args: "--describe --topic a --broker 1"},
 	{tool: "configs", args: "--describe --topic a --add-config b=c"},
 	{tool: "configs", args: "--describe --entity-type topics --entity-default"},
