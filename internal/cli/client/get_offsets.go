@@ -87,7 +87,7 @@ func getOffsets(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	byLeader := map[int32]map[string][]int32{}
+	byLeader := map[int32][]kafka.TopicPartition{}
 	found := false
 	for _, t := range listed.Sorted() {
 		for _, p := range t.Partitions.Sorted() {
@@ -99,10 +99,7 @@ func getOffsets(set *options.Set, o IO) error {
 				fmt.Fprintf(o.Stderr, "Skip getting offsets for topic-partition %s-%d due to error: partition has no leader\n", t.Topic, p.Partition)
 				continue
 			}
-			if byLeader[p.Leader] == nil {
-				byLeader[p.Leader] = map[string][]int32{}
-			}
-			byLeader[p.Leader][t.Topic] = append(byLeader[p.Leader][t.Topic], p.Partition)
+			byLeader[p.Leader] = append(byLeader[p.Leader], kafka.TopicPartition{Topic: t.Topic, Partition: p.Partition})
 		}
 	}
 	if !found {
@@ -117,22 +114,10 @@ func getOffsets(set *options.Set, o IO) error {
 
 // offsetsAt asks each leader for its partitions. Partitions without such an offset
 // are left out.
-func offsetsAt(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32]map[string][]int32, timestamp int64) (map[kafka.TopicPartition]int64, error) {
+func offsetsAt(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32][]kafka.TopicPartition, timestamp int64) (map[kafka.TopicPartition]int64, error) {
 	offsets := map[kafka.TopicPartition]int64{}
 	for _, leader := range slices.Sorted(maps.Keys(byLeader)) {
-		req := kmsg.NewPtrListOffsetsRequest()
-		req.ReplicaID, req.TimeoutMillis = -1, int32(adminTimeout.Milliseconds())
-		for _, topic := range slices.Sorted(maps.Keys(byLeader[leader])) {
-			rt := kmsg.NewListOffsetsRequestTopic()
-			rt.Topic = topic
-			for _, p := range byLeader[leader][topic] {
-				rp := kmsg.NewListOffsetsRequestTopicPartition()
-				rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = p, -1, timestamp
-				rt.Partitions = append(rt.Partitions, rp)
-			}
-			req.Topics = append(req.Topics, rt)
-		}
-		resp, err := cl.Broker(int(leader)).RetriableRequest(ctx, req)
+		resp, err := cl.Broker(int(leader)).RetriableRequest(ctx, listOffsetsRequest(byLeader[leader], timestamp))
 		if err != nil {
 			return nil, err
 		}

@@ -217,6 +217,23 @@ func listOffsets(ctx context.Context, cl *kgo.Client, partitions []kafka.TopicPa
 	if len(partitions) == 0 {
 		return offsets, nil
 	}
+	for _, shard := range cl.RequestSharded(ctx, listOffsetsRequest(partitions, timestamp)) {
+		if shard.Err != nil {
+			return nil, named(shard.Err)
+		}
+		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range t.Partitions {
+				if err := codeError(p.ErrorCode, nil); err != nil {
+					return nil, err
+				}
+				offsets[kafka.TopicPartition{Topic: t.Topic, Partition: p.Partition}] = p.Offset
+			}
+		}
+	}
+	return offsets, nil
+}
+
+func listOffsetsRequest(partitions []kafka.TopicPartition, timestamp int64) *kmsg.ListOffsetsRequest {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID, req.TimeoutMillis = -1, int32(adminTimeout.Milliseconds())
 	at := map[string]int{}
@@ -233,20 +250,7 @@ func listOffsets(ctx context.Context, cl *kgo.Client, partitions []kafka.TopicPa
 		rp.Partition, rp.CurrentLeaderEpoch, rp.Timestamp = p.Partition, -1, timestamp
 		req.Topics[i].Partitions = append(req.Topics[i].Partitions, rp)
 	}
-	for _, shard := range cl.RequestSharded(ctx, req) {
-		if shard.Err != nil {
-			return nil, named(shard.Err)
-		}
-		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
-			for _, p := range t.Partitions {
-				if err := codeError(p.ErrorCode, nil); err != nil {
-					return nil, err
-				}
-				offsets[kafka.TopicPartition{Topic: t.Topic, Partition: p.Partition}] = p.Offset
-			}
-		}
-	}
-	return offsets, nil
+	return req
 }
 
 // partitionsOf lists all partitions of topics, and those without a leader.
