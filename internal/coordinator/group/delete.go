@@ -27,7 +27,7 @@ func (c *Core) Delete(group string, reply func(kafka.ErrorCode)) machine.Decisio
 	}
 	records = append(records, e.tombstones(group)...)
 	return machine.Decision{Records: records, Divisible: true, Done: func(code kafka.ErrorCode) {
-		if g := e.classic; code == kafka.ErrNone && g != nil && c.classic(group) != g {
+		if g := e.classic; g != nil && c.classic(group) != g {
 			c.dissolve(g, kafka.ErrUnknownMemberID) // ids that were given away
 		}
 		reply(answerCode(code))
