@@ -24,7 +24,8 @@
 // Bounds: 16,384 clients are known, as in Apache Kafka, the one that was silent
 // longest is forgotten; 256 series of a client and 20,000 in all are kept, and more
 // are counted as dropped; a push may unpack to eight times telemetry.max.bytes, not
-// more than 16 MiB. A client that has not pushed for three intervals is not told of.
+// more than 16 MiB. A client that has not pushed for three intervals is not told of, and
+// its series go where there is no room for those of others.
 //
 // Invariants:
 //

@@ -137,6 +137,7 @@ func (m *Manager) Push(now time.Time, c Client, p Push) kafka.ErrorCode {
 	defer m.mu.Unlock()
 	m.pushes++
 	if at, ok := m.clients[c.InstanceID]; ok {
+		m.makeRoomLocked(now, len(points))
 		m.keepLocked(at.Value.(*client), points)
 	}
 	return kafka.ErrNone
@@ -193,6 +194,26 @@ func unpackPoints(p Push, limit int) ([]point, error) {
 	return points, err
 }
 
+// silent says whether the client has not pushed for so long that it is not told of.
+func (k *client) silent(now time.Time) bool {
+	return now.Sub(k.pushed) > silentIntervals*k.subscription.Interval
+}
+
+// makeRoomLocked drops the series of silent clients where there may be no room for n
+// more: each process that starts anew is a new client, and would be kept out by those
+// that are gone.
+func (m *Manager) makeRoomLocked(now time.Time, n int) {
+	if m.series+n <= maxSeries {
+		return
+	}
+	for _, at := range m.clients {
+		if k := at.Value.(*client); k.silent(now) {
+			m.series -= len(k.values)
+			clear(k.values)
+		}
+	}
+}
+
 // keepLocked notes numbers; those beyond a bound are dropped.
 func (m *Manager) keepLocked(k *client, points []point) {
 	for _, p := range points {
@@ -232,7 +253,7 @@ func (m *Manager) told(now time.Time) []Series {
 	var out []Series
 	for at := m.recent.Front(); at != nil; at = at.Next() {
 		k := at.Value.(*client)
-		if now.Sub(k.pushed) > silentIntervals*k.subscription.Interval {
+		if k.silent(now) {
 			continue
 		}
 		told := k.Client

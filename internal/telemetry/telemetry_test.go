@@ -203,16 +203,46 @@ func TestClientsAndSeriesAreBounded(t *testing.T) {
 	w = newWorld()
 	w.limit = 1 << 20
 	s := w.ask(t, Client{})
-	var points [][]byte
-	for i := range maxClientSeries + 50 {
-		points = append(points, message(2, message(1, fmt.Appendf(nil, "m%d", i)), message(5, message(1, fixed(6, 1)))))
-	}
-	many := message(1, message(2, points...))
+	many := manyMetrics()
 	if code := w.Push(w.now.Add(1), Client{InstanceID: s.InstanceID}, Push{SubscriptionID: s.ID, Metrics: many}); code != kafka.ErrNone {
 		t.Fatal(code)
 	}
 	if st := w.Stats(); st.Series != maxClientSeries || st.Dropped == 0 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// manyMetrics are more than are kept of one client.
+func manyMetrics() []byte {
+	var points [][]byte
+	for i := range maxClientSeries + 50 {
+		points = append(points, message(2, message(1, fmt.Appendf(nil, "m%d", i)), message(5, message(1, fixed(6, 1)))))
+	}
+	return message(1, message(2, points...))
+}
+
+func TestSilentClientsKeepNobodyOut(t *testing.T) {
+	w := newWorld()
+	w.limit = 1 << 20
+	push := func() {
+		t.Helper()
+		s := w.ask(t, Client{})
+		if code := w.Push(w.now.Add(1), Client{InstanceID: s.InstanceID}, Push{SubscriptionID: s.ID, Metrics: manyMetrics()}); code != kafka.ErrNone {
+			t.Fatal(code)
+		}
+	}
+	for range maxSeries/maxClientSeries + 1 {
+		push()
+	}
+	if st := w.Stats(); st.Series != maxSeries {
+		t.Fatalf("%+v", st)
+	}
+	w.now = w.now.Add(time.Minute)
+	push()
+	told := 0
+	w.Each(w.now, func(Series) { told++ })
+	if st := w.Stats(); st.Series != maxClientSeries || told != maxClientSeries {
+		t.Errorf("%+v, %d told", st, told)
 	}
 }
 
