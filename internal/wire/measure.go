@@ -11,6 +11,10 @@ const (
 	MaxTags     = 10_000    // of one section of tagged fields
 )
 
+// maxText is the length of the longest string, in bytes. Old versions cannot say more;
+// of newer ones Apache Kafka takes no more either, and no record has room for it.
+const maxText = 1<<15 - 1
+
 // Measured is what Measure found out about a body.
 type Measured struct {
 	// Memory is what decoding will allocate, in bytes; it may be more than that,
@@ -146,6 +150,10 @@ func (s *scanner) value(f *field) {
 	}
 	switch f.kind {
 	case text:
+		if n > maxText {
+			s.fail(ErrMalformed, "%s of %d bytes, %d are allowed", f.name, n, maxText)
+			return
+		}
 		s.memory += allocated(int64(n)) + allocated(f.pointee)
 		s.skip(n, f.name)
 	case binaryBytes:

@@ -306,6 +306,8 @@ func TestMeasureRefusesWhatApacheRefuses(t *testing.T) {
 		{"a length of six bytes", 3, 12, []byte{0x81, 0x80, 0x80, 0x80, 0x80, 0, 0, 0}, ErrMalformed},
 		{"a length of five bytes that says 0", 3, 12, []byte{0x81, 0x80, 0x80, 0x80, 0, 0, 0, 0}, nil},
 		{"Produce: null records", 0, 9, append(append(uv(nil, -1), 0, 1, 0, 0, 0, 9), append(uv(nil, 1, 1), append([]byte("t"), append(uv(nil, 1), 0, 0, 0, 0, 0, 0, 0, 0)...)...)...), nil},
+		{"Metadata: the longest name", 3, 9, append(append(append(uv(nil, 1), uv(nil, 32767)...), make([]byte, 32767)...), 0, 0, 0, 0, 0), nil},
+		{"Metadata: a longer name", 3, 9, append(append(append(uv(nil, 1), uv(nil, 32768)...), make([]byte, 32768)...), 0, 0, 0, 0, 0), ErrMalformed},
 		{"ApiVersions of the future", 18, 99, []byte{0xff, 0xff}, nil},
 	} {
 		h := &RequestHeader{Key: c.key, Version: c.version}
