@@ -163,8 +163,13 @@ func (c *Core) drop(g *classicGroup, m *member) {
 	c.heldBytes -= int64(m.bytes())
 }
 
+// maxMemberName is how much of a name stands in a member id, in bytes: an id has to
+// be a string of at most 32,767 bytes in answers and records.
+const maxMemberName = 1<<15 - 1 - len("-00000000-0000-0000-0000-000000000000")
+
 // newMemberID is the client's or the instance's name and a random UUID.
 func (c *Core) newMemberID(name string) string {
+	name = name[:min(len(name), maxMemberName)]
 	var u [16]byte
 	if _, err := io.ReadFull(c.random, u[:]); err != nil {
 		panic("BUG: group: no random bytes: " + err.Error())
