@@ -16,7 +16,10 @@
 //	consume.go    CPU of consuming
 //	latency.go    produce latency at a fixed rate
 //	calls.go      system calls
-//	memory.go     idle and after load
+//	memory.go     idle, after load, of partitions and connections
+//	small.go      CPU of small requests
+//	groups.go     joins and commits
+//	partitions.go creating many partitions, and restarts with them
 //	start.go      start to first acknowledged record
 //	swap.go       start on a folder of Apache Kafka's to leaders everywhere
 package main

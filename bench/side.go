@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -112,9 +113,9 @@ func (s *side) runGroup(ctx context.Context, group []workload, pair int) ([]outc
 }
 
 // prepare is a stopped node with a fresh folder that isn't formatted.
-func (s *side) prepare() (*kit.Node, error) {
+func (s *side) prepare(settings ...string) (*kit.Node, error) {
 	s.nodes++
-	n, err := kit.PrepareNode(s.server, filepath.Join(s.root, strconv.Itoa(s.nodes)), s.settings...)
+	n, err := kit.PrepareNode(s.server, filepath.Join(s.root, strconv.Itoa(s.nodes)), slices.Concat(s.settings, settings)...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,12 @@ func (s *side) running() (*kit.Node, error) {
 	if s.node != nil {
 		return s.node, nil
 	}
-	n, err := s.prepare()
+	return s.runningWith()
+}
+
+// runningWith begins a life with settings beside the side's own.
+func (s *side) runningWith(settings ...string) (*kit.Node, error) {
+	n, err := s.prepare(settings...)
 	if err != nil {
 		return nil, err
 	}

@@ -58,6 +58,11 @@ func workloads() []workload {
 		{name: "consume-16k", about: "fetches of 16 KiB", shares: true, run: consumeLoad{batch: 16 << 10, fetch: 16 << 10, goal: third}.run},
 		{name: "syscalls-16k", about: "system calls, 16 KiB batches, acks=1", shares: true, run: runCalls},
 		{name: "memory-load", about: "memory after 16 connections have produced and consumed", shares: true, run: runMemoryAfterLoad},
+		{name: "memory-partitions", about: "memory that partitions take", run: runMemoryOfPartitions},
+		{name: "memory-connections", about: "memory that idle connections take", run: runMemoryOfConnections},
+		{name: "small", about: "CPU of small requests (ListOffsets)", shares: true, run: runSmall},
+		{name: "groups", about: "members that join and leave, commits", run: runGroups},
+		{name: "partitions", about: "creation of a topic of many partitions, restarts with it", run: runPartitions},
 		{name: "flush", about: "16 producers, one partition, flush.messages=1", shares: true, run: runFlush},
 	}
 	for _, l := range []pacedLoad{{batch: 16 << 10, rate: 2000}, {batch: 1 << 10, rate: 2000}} {

@@ -6,6 +6,7 @@
 //	result, err := load.Produce{Address: address, Topic: topic, ...}.Run()
 //	result, err := load.Consume{...}.Run()
 //	result, err := load.Paced{...}.Run()
+//	result, err := load.Calls{...}.Run()
 //
 // Produce is a closed loop: each connection keeps a number of requests in flight
 // and sends one for each answer. Paced is an open loop: requests leave by an
@@ -28,5 +29,7 @@
 //	produce.go  the closed loop
 //	consume.go  the consumer
 //	paced.go    the open loop
+//	calls.go    a closed loop of small requests; many connections
+//	group.go    members of groups: join, commit, leave
 //	latency.go  percentiles
 package load

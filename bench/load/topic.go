@@ -50,17 +50,7 @@ func CreateTopic(address, name string, partitions int32, configs map[string]stri
 // waitServing asks for the end offset of each partition until all answer: a
 // broker tells clients of a leader a moment before that one is ready.
 func (c *Conn) waitServing(name string, partitions int32) error {
-	req := kmsg.NewPtrListOffsetsRequest()
-	req.SetVersion(7)
-	req.ReplicaID = -1
-	topic := kmsg.NewListOffsetsRequestTopic()
-	topic.Topic = name
-	for p := range partitions {
-		partition := kmsg.NewListOffsetsRequestTopicPartition()
-		partition.Partition, partition.CurrentLeaderEpoch, partition.Timestamp = p, -1, -1
-		topic.Partitions = append(topic.Partitions, partition)
-	}
-	req.Topics = append(req.Topics, topic)
+	req := endOffsets(name, partitions)
 	return poll(func() (bool, error) {
 		resp, err := c.ask(req)
 		if err != nil {
@@ -75,6 +65,32 @@ func (c *Conn) waitServing(name string, partitions int32) error {
 		}
 		return true, nil
 	})
+}
+
+// endOffsets asks for the end of each partition.
+func endOffsets(name string, partitions int32) *kmsg.ListOffsetsRequest {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.SetVersion(7)
+	req.ReplicaID = -1
+	topic := kmsg.NewListOffsetsRequestTopic()
+	topic.Topic = name
+	for p := range partitions {
+		partition := kmsg.NewListOffsetsRequestTopicPartition()
+		partition.Partition, partition.CurrentLeaderEpoch, partition.Timestamp = p, -1, -1
+		topic.Partitions = append(topic.Partitions, partition)
+	}
+	req.Topics = append(req.Topics, topic)
+	return req
+}
+
+// WaitServing waits until the node is reached and each of a topic's partitions serves.
+func WaitServing(address, name string, partitions int32) error {
+	c, err := Dial(address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.waitServing(name, partitions)
 }
 
 // WaitLeaders waits until the node shows at least so many partitions and each of
