@@ -53,8 +53,14 @@ func ExampleOpen() {
 	defer client.Close()
 
 	ctx := context.Background()
-	client.ProduceSync(ctx, &kgo.Record{Topic: "orders", Value: []byte("three apples")})
-	node.Restart() // clients see a broker that was away for a moment
+	if err := client.ProduceSync(ctx, &kgo.Record{Topic: "orders", Value: []byte("three apples")}).FirstErr(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := node.Restart(); err != nil { // clients see a broker that was away for a moment
+		fmt.Println(err)
+		return
+	}
 	client.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
 		fmt.Printf("%s at offset %d\n", r.Value, r.Offset)
 	})
