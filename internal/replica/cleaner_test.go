@@ -55,9 +55,12 @@ func (n *node) puts(topic, value string, times int) {
 	}
 }
 
+// cleaned says that all sealed segments were cleaned, for which they must have been
+// synced first.
 func (n *node) cleaned(topic string) bool {
 	s, ok := n.m.Cleaning(topic, 0)
-	return ok && !s.Last.At.IsZero() && s.FirstDirty == s.FirstUncleanable && !s.Busy
+	log := n.m.Partition(topic, 0).role.Load().log.Snapshot()
+	return ok && !s.Last.At.IsZero() && s.FirstDirty == log.SegmentBase(log.LogEnd()) && !s.Busy
 }
 
 // threads sets log.cleaner.threads as a dynamic configuration.
