@@ -204,11 +204,11 @@ var table = [idCount]Metric{
 	FetchSessionPartitions: {"kafka_server_fetchsessioncache_numincrementalfetchpartitionscached", Gauge, "", "Partitions in them.", "kafka.server:type=FetchSessionCache,name=NumIncrementalFetchPartitionsCached"},
 	FetchSessionEvictions:  {"kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total", Counter, "", "Sessions that had to make room for others.", "kafka.server:type=FetchSessionCache,name=IncrementalFetchSessionEvictionsPerSec"},
 
-	GroupOffset:      {"barnabas_group_offset", Gauge, "group topic partition", "Committed offset of a group, looked at every ten seconds; at most 10,000 partitions of groups, those first by name.", ""},
+	GroupOffset:      {"barnabas_group_offset", Gauge, "group topic partition", "Committed offset of a group, looked at every ten seconds; at most 10,000 partitions of groups.", ""},
 	GroupLag:         {"barnabas_group_lag", Gauge, "group topic partition", "Records between it and the high watermark.", "kafka.consumer:type=consumer-fetch-manager-metrics: records-lag (of a consumer)"},
 	GroupLagTime:     {"barnabas_group_lag_seconds", Gauge, "group topic partition", "For how long there have been records to read, as far as the node remembers.", ""},
 	GroupStuck:       {"barnabas_group_stuck", Gauge, "group topic partition", "1 if the group has members, there are records to read, and the offset has not moved for a minute.", ""},
-	GroupRowsDropped: {"barnabas_group_lag_dropped", Gauge, "", "Partitions of groups that are not told because there are more than 10,000.", ""},
+	GroupRowsDropped: {"barnabas_group_lag_dropped", Gauge, "", "Partitions of groups that are left out, for 10,000 are told at most: whole groups, those with members first, of these the smallest.", ""},
 
 	TelemetryClients: {"barnabas_telemetry_clients", Gauge, "", "Clients that have asked what to push (KIP-714), at most 16,384.", "kafka.server:type=client-metrics-instance-count"},
 	TelemetrySeries:  {"barnabas_telemetry_series", Gauge, "", "Numbers that are kept of them, at most 20,000 in all and 256 of one.", ""},

@@ -47,9 +47,12 @@ func (n *Node) watchGroups() {
 
 func (n *Node) observeGroups(now time.Time) {
 	var samples []lag.Sample
+	dropped := 0
 	ends := map[kafka.TopicPartition]kafka.Offset{}
 	for _, partition := range n.groups.Partitions() {
-		for _, p := range n.progress(partition) {
+		list, left := n.progress(partition)
+		dropped += left
+		for _, p := range list {
 			end, known := ends[p.TopicPartition]
 			if !known {
 				if end = n.endOf(p.TopicPartition); end < 0 {
@@ -57,21 +60,27 @@ func (n *Node) observeGroups(now time.Time) {
 				}
 				ends[p.TopicPartition] = end
 			}
-			samples = append(samples, lag.Sample{Key: lag.Key{Group: p.Group, TopicPartition: p.TopicPartition}, Committed: p.Committed, End: end, Alive: p.Alive})
+			samples = append(samples, lag.Sample{Key: lag.Key{Group: p.Group, TopicPartition: p.TopicPartition}, Committed: p.Committed, End: end,
+				Alive: p.Alive, Members: p.Members})
 		}
 	}
 	n.watch.mu.Lock()
 	defer n.watch.mu.Unlock()
-	n.watch.watch.Observe(now, samples)
+	n.watch.watch.Observe(now, samples, dropped)
 }
 
-// progress asks the coordinator that lives in a partition.
-func (n *Node) progress(partition int32) []group.Progress {
-	list, _ := askCoordinator(n, partition, func(core *group.Core, _ time.Time) (list []group.Progress) {
-		core.Progress(2*watchedRows, func(p group.Progress) { list = append(list, p) })
-		return list
+// progress asks the coordinator that lives in a partition. left is the number of
+// offsets that it does not tell, for there are too many.
+func (n *Node) progress(partition int32) (list []group.Progress, left int) {
+	type answer struct {
+		list []group.Progress
+		left int
+	}
+	told, _ := askCoordinator(n, partition, func(core *group.Core, _ time.Time) (a answer) {
+		a.left = core.Progress(watchedRows, func(p group.Progress) { a.list = append(a.list, p) })
+		return a
 	})
-	return list
+	return told.list, told.left
 }
 
 // askCoordinator asks the core of a partition and waits for what it says; ok is false

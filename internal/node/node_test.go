@@ -171,7 +171,7 @@ func TestEveryMetricIsTold(t *testing.T) {
 	n.produce("a", 0, 30)
 	n.consume("a", 30)
 	n.pushTelemetry([16]byte{1, 2, 3})
-	n.watch.watch.Observe(time.Now(), []lag.Sample{{Key: lag.Key{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "a"}}}})
+	n.watch.watch.Observe(time.Now(), []lag.Sample{{Key: lag.Key{Group: "g", TopicPartition: kafka.TopicPartition{Topic: "a"}}}}, 0)
 	c, done := n.client()
 	if _, err := kadm.NewClient(c).CreateTopic(n.context(), 1, 1, nil, "a"); err == nil {
 		t.Error("the topic was made twice")

@@ -3,7 +3,7 @@
 // behind in each partition, and which partitions are stuck.
 //
 //	w := lag.New(10_000)
-//	w.Observe(now, samples)   // every few seconds
+//	w.Observe(now, samples, 0)   // every few seconds
 //	w.Rows()
 //
 // A partition is stuck when its group has members that are alive, there are records
@@ -16,10 +16,12 @@
 //
 // It reads no clock and starts no goroutine. Whoever owns a Watch guards it.
 //
-// Bounds: the number of rows is given; more are counted as dropped.
+// Bounds: the number of rows is given. Where there are more, groups are left out as a
+// whole, by a rule (Fit), and their rows are counted as dropped.
 //
 // Files:
 //
 //	watch.go    Watch, Sample, Row
+//	fit.go      which groups are watched where there are too many
 //	history.go  when a log ended where
 package lag

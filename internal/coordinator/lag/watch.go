@@ -2,6 +2,7 @@ package lag
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,6 +24,7 @@ type Sample struct {
 	Key
 	Committed, End kafka.Offset
 	Alive          bool // the group has members, and they do not rebalance
+	Members        bool // the group has members
 }
 
 // Row is what is known of a partition of a group.
@@ -62,12 +64,11 @@ func New(limit int) *Watch {
 }
 
 // Observe takes a sample of each partition of each group. What is not among them is
-// forgotten. Where there are more than there is room for, those first in order are
-// kept.
-func (w *Watch) Observe(now time.Time, samples []Sample) {
-	slices.SortFunc(samples, func(a, b Sample) int { return compareKeys(a.Key, b.Key) })
-	w.dropped = max(0, len(samples)-w.limit)
-	samples = samples[:len(samples)-w.dropped]
+// forgotten. Where there are more than there is room for, Fit chooses; dropped is how
+// many there are of which no sample was taken, for the same reason.
+func (w *Watch) Observe(now time.Time, samples []Sample, dropped int) {
+	samples, left := fitting(samples, w.limit)
+	w.dropped = dropped + left
 	rows, ends := make(map[Key]watched, len(samples)), map[kafka.TopicPartition]*history{}
 	for _, s := range samples {
 		h := ends[s.TopicPartition]
@@ -88,6 +89,27 @@ func (w *Watch) Observe(now time.Time, samples []Sample) {
 		rows[s.Key] = next
 	}
 	w.rows, w.ends, w.now = rows, ends, now
+}
+
+// fitting are the samples of the groups that Fit takes.
+func fitting(samples []Sample, limit int) (taken []Sample, left int) {
+	if len(samples) <= limit {
+		return samples, 0
+	}
+	groups := map[string]Holding{}
+	for i := range samples {
+		g := groups[samples[i].Group]
+		groups[samples[i].Group] = Holding{Group: samples[i].Group, Partitions: g.Partitions + 1, Members: samples[i].Members}
+	}
+	chosen, left := Fit(maps.Values(groups), limit)
+	clear(groups)
+	for _, g := range chosen {
+		groups[g.Group] = g
+	}
+	return slices.DeleteFunc(samples, func(s Sample) bool {
+		_, is := groups[s.Group]
+		return !is
+	}), left
 }
 
 func compareKeys(a, b Key) int {
@@ -115,5 +137,6 @@ func (w *Watch) row(s watched) Row {
 	return r
 }
 
-// Dropped is the number of samples for which there was no room the last time.
+// Dropped is the number of partitions of groups for which there was no room the last
+// time.
 func (w *Watch) Dropped() int { return w.dropped }

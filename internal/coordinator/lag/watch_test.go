@@ -42,17 +42,25 @@ func TestLagAndStuckPartitions(t *testing.T) {
 		{180, []Sample{sample("h", 3, 9, true)}, "h 6 3m0s false;"}, // it moves
 		{190, nil, ""},
 	} {
-		w.Observe(at(step.second), step.samples)
+		w.Observe(at(step.second), step.samples, 0)
 		if got := w.text(); got != step.want {
 			t.Errorf("at %d: %s, want %s", step.second, got, step.want)
 		}
 	}
 }
 
+// TestRowsAreBounded: of groups that do not all fit, whole ones are kept, those with
+// members first.
 func TestRowsAreBounded(t *testing.T) {
-	w := New(2)
-	w.Observe(start, []Sample{sample("c", 0, 1, true), sample("a", 0, 1, true), sample("b", 0, 1, true)})
-	if got := w.text(); got != "a 1 0s false;b 1 0s false;" || w.Dropped() != 1 {
+	w := New(3)
+	inPartition := func(group string, partition int32, members bool) Sample {
+		s := sample(group, 0, 1, false)
+		s.Partition, s.Members = partition, members
+		return s
+	}
+	w.Observe(start, []Sample{inPartition("a", 0, false), inPartition("b", 0, false), inPartition("c", 0, true), inPartition("d", 0, true),
+		inPartition("d", 1, true), inPartition("d", 2, true), inPartition("e", 0, false)}, 5)
+	if got := w.text(); got != "a 1 0s false;b 1 0s false;c 1 0s false;" || w.Dropped() != 4+5 {
 		t.Errorf("%s, %d dropped", got, w.Dropped())
 	}
 }
