@@ -13,7 +13,8 @@ import (
 const (
 	// maxAssignments is how many replicas one request carries (as Apache Kafka).
 	maxAssignments = 2250
-	// Failed requests are repeated after firstAssignRetry, doubling.
+	// Failed requests are repeated after firstAssignRetry, doubling. So long it waits
+	// for the broker to be registered too.
 	firstAssignRetry = 100 * time.Millisecond
 	lastAssignRetry  = 10 * time.Second
 )
@@ -33,7 +34,7 @@ type Replica struct {
 // AssignmentOptions make an Assignments. All are needed.
 type AssignmentOptions struct {
 	ID         kafka.BrokerID
-	Epoch      func() kafka.BrokerEpoch
+	Epoch      func() kafka.BrokerEpoch // kafka.NoBrokerEpoch until it is registered
 	Controller DirectoryController
 	// Valid says whether an assignment still makes sense: the metadata has the
 	// replica here, in another directory. Those that do not are dropped unsent.
@@ -95,6 +96,11 @@ func (a *Assignments) Close() {
 func (a *Assignments) send() {
 	a.mu.Lock()
 	if a.closed || a.sent != nil || a.retry != nil || len(a.waiting) == 0 {
+		a.mu.Unlock()
+		return
+	}
+	if a.o.Epoch() == kafka.NoBrokerEpoch {
+		a.waitLocked(firstAssignRetry)
 		a.mu.Unlock()
 		return
 	}
@@ -212,7 +218,11 @@ func (a *Assignments) retryLocked() {
 		return
 	}
 	wait := firstAssignRetry << min(a.failures-1, 10)
-	a.retry = a.o.Clock.AfterFunc(min(wait, lastAssignRetry), func() {
+	a.waitLocked(min(wait, lastAssignRetry))
+}
+
+func (a *Assignments) waitLocked(wait time.Duration) {
+	a.retry = a.o.Clock.AfterFunc(wait, func() {
 		a.mu.Lock()
 		a.retry = nil
 		a.mu.Unlock()

@@ -239,7 +239,8 @@ func size(r *kmsg.AssignReplicasToDirsRequest) (n int) {
 func TestAssignmentsRideTogether(t *testing.T) {
 	c, cl := &dirController{}, clock.NewManual(time.Unix(1_000_000, 0))
 	valid := true
-	a := NewAssignments(AssignmentOptions{ID: 1, Epoch: func() kafka.BrokerEpoch { return 7 }, Controller: c,
+	epoch := kafka.NoBrokerEpoch
+	a := NewAssignments(AssignmentOptions{ID: 1, Epoch: func() kafka.BrokerEpoch { return epoch }, Controller: c,
 		Valid: func(Replica, kafka.UUID) bool { return valid }, Clock: cl, Log: slog.New(slog.DiscardHandler)})
 	defer a.Close()
 	confirmed := map[int32]int{}
@@ -249,12 +250,13 @@ func TestAssignmentsRideTogether(t *testing.T) {
 	for p := range int32(3000) {
 		assign(p, byte(p%2))
 	}
-	if len(c.requests) != 1 || size(c.requests[0]) != 1 || c.requests[0].BrokerEpoch != 7 {
-		t.Fatalf("%d requests under way", len(c.requests))
+	if len(c.requests) != 0 || a.Pending() != 3000 {
+		t.Fatal("told by a broker that is not registered")
 	}
-	c.answer(nil, nil)
-	if len(c.requests) != 1 || size(c.requests[0]) != maxAssignments {
-		t.Fatalf("the second request has %d replicas", size(c.requests[0]))
+	epoch = 7
+	cl.Advance(firstAssignRetry)
+	if len(c.requests) != 1 || size(c.requests[0]) != maxAssignments || c.requests[0].BrokerEpoch != 7 {
+		t.Fatalf("%d requests under way", len(c.requests))
 	}
 	c.answer(nil, nil)
 	c.answer(nil, map[int32]kafka.ErrorCode{})

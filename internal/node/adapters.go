@@ -122,8 +122,24 @@ func (n *Node) allocateProducerIDs(done func(producerid.Block, kafka.ErrorCode))
 // a membership to tell it through.
 type replicaMembership struct{ n *Node }
 
+// AssignDirectory keeps the assignment until the image that it belongs to is the one
+// by which validAssignment judges.
 func (m replicaMembership) AssignDirectory(topic kafka.UUID, partition int32, dir kafka.UUID) {
-	m.n.assignments.Assign(membership.Replica{Topic: topic, Partition: partition}, dir, nil)
+	m.n.assigned = append(m.n.assigned, assigned{membership.Replica{Topic: topic, Partition: partition}, dir})
+}
+
+// assigned is where a replica lies.
+type assigned struct {
+	replica   membership.Replica
+	directory kafka.UUID
+}
+
+// publishAssigned tells the controller where new replicas lie.
+func (n *Node) publishAssigned(*image.Delta) {
+	for _, a := range n.assigned {
+		n.assignments.Assign(a.replica, a.directory, nil)
+	}
+	n.assigned = nil
 }
 
 func (m replicaMembership) DirectoryFailed(dir kafka.UUID) {

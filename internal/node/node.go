@@ -81,6 +81,7 @@ type Node struct {
 	member    atomic.Pointer[membership.Member]
 	dynamic   config.Dynamic  // owned by the publishing goroutine
 	told      map[string]bool // keys without effect that were named; owned by the publishing goroutine
+	assigned  []assigned      // not handed to assignments yet; owned by the publishing goroutine
 
 	serving   chan struct{} // closed when clients are let in
 	failed    chan struct{} // closed by fatal

@@ -20,6 +20,7 @@ func (n *Node) publishers() []loader.Publisher {
 		{Name: "replicas", Publish: n.replicas.Apply},
 		{Name: "groups", Publish: n.publishGroups},
 		{Name: "image", Publish: func(d *image.Delta) { n.image.Store(d.New) }},
+		{Name: "directories", Publish: n.publishAssigned},
 		{Name: "membership", Publish: n.publishMembership},
 		{Name: "controller", Publish: func(d *image.Delta) { n.controller.Committed(d.New.Position.Offset, d.New) }},
 	}

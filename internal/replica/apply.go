@@ -62,6 +62,8 @@ func (m *Manager) applyFirst(img *image.Image) {
 			part.follow(registrationFrom(p))
 			if part.role.Load().dir == nil {
 				made = append(made, newReplica{part, p, mayExist})
+			} else {
+				m.tellDirectory(part, p, img)
 			}
 		}
 	}

@@ -55,7 +55,7 @@ type DirOptions struct {
 // directories.
 type Membership interface {
 	// AssignDirectory says that a replica lies in another directory than the
-	// metadata has.
+	// metadata has. It is called by Apply.
 	AssignDirectory(topic kafka.UUID, partition int32, dir kafka.UUID)
 	DirectoryFailed(dir kafka.UUID)
 }

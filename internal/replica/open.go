@@ -282,14 +282,21 @@ func (m *Manager) createAll(replicas []newReplica, img *image.Image) {
 			}
 		}
 	}
+	for _, r := range replicas {
+		m.tellDirectory(r.part, r.reg, img)
+	}
+}
+
+// tellDirectory tells the controller where a replica lies, if that is not what the
+// metadata says (KIP-858): of a new one on a node with several directories it says
+// nothing, and a folder may have been moved while the node was down.
+func (m *Manager) tellDirectory(p *Partition, reg *image.Partition, img *image.Image) {
 	if img.Features.MetadataVersion < kafka.MetadataVersionDirectories {
 		return
 	}
-	for _, r := range replicas {
-		assigned, _ := r.reg.Directory(m.env.self)
-		if d := r.part.role.Load().dir; d != nil && d.Online() && d.id != assigned {
-			m.opts.Membership.AssignDirectory(r.part.id.ID, r.part.id.Partition, d.id)
-		}
+	assigned, _ := reg.Directory(m.env.self)
+	if d := p.role.Load().dir; d != nil && d.Online() && d.id != assigned {
+		m.opts.Membership.AssignDirectory(p.id.ID, p.id.Partition, d.id)
 	}
 }
 
