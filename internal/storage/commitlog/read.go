@@ -20,9 +20,12 @@ type ReadRequest struct {
 	Hint Position
 }
 
-// Position is the place of an offset in the files.
+// Position is the place of an offset in the files. It holds in the very segment that
+// it was found in: one that a truncation has cut or a cleaning has put in its place
+// bears the same base offset, but at the same position may have the middle of a
+// record, which a client can make look like a header.
 type Position struct {
-	Segment  kafka.Offset
+	segment  *segment
 	Position int64
 	Offset   kafka.Offset
 }
@@ -108,7 +111,7 @@ func (s *Snapshot) readSegment(v *view, i int, r ReadRequest) (slice Slice, foun
 		return slice, true, v.check(nil)
 	}
 	if atEnd && first.pos+slice.Length == limit {
-		slice.End = Position{Segment: v.segment.base, Position: limit, Offset: r.UpTo}
+		slice.End = Position{segment: v.segment, Position: limit, Offset: r.UpTo}
 	}
 	slice.File = f
 	if err := v.check(nil); err != nil {
@@ -120,7 +123,7 @@ func (s *Snapshot) readSegment(v *view, i int, r ReadRequest) (slice Slice, foun
 
 // first finds the entry to begin with.
 func (v *view) first(f *vfs.Shared, r ReadRequest) (place, bool, error) {
-	if r.Hint.Offset == r.From && r.Hint.Segment == v.segment.base && r.Hint.Position > 0 {
+	if r.Hint.segment == v.segment && r.Hint.Offset == r.From {
 		if at, ok := v.entryAt(f, r.Hint.Position); ok && at.base <= r.From && r.From <= at.last {
 			return at, true, nil
 		}
