@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"slices"
-
 	"barnabas/internal/kafka"
 	"barnabas/internal/record"
 	"barnabas/internal/replica/purgatory"
@@ -83,7 +81,5 @@ func (p *Partition) inTransaction(id kafka.ProducerID, epoch kafka.ProducerEpoch
 	if r.phase != online {
 		return false
 	}
-	return slices.ContainsFunc(r.log.Producers(nil), func(s commitlog.ProducerState) bool {
-		return s.ID == id && s.Epoch == epoch && s.TxnStart >= 0
-	})
+	return r.log.HasOpenTxn(id, epoch)
 }
