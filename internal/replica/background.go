@@ -93,26 +93,32 @@ func (d *Dir) checkpointRecovery() error {
 	defer d.checkpointMu.Unlock()
 	offsets := map[kafka.TopicPartition]kafka.Offset{}
 	for _, p := range d.list() {
-		if err := p.checkpointLog(); err != nil {
+		synced, ok, err := p.checkpointLog()
+		if err != nil {
 			return err
 		}
-		if r := p.role.Load(); r.phase == online {
-			offsets[p.id.TopicPartition()] = p.flushedOffset()
+		if ok {
+			offsets[p.id.TopicPartition()] = synced
 		}
 	}
 	return d.writeCheckpoint(logdir.RecoveryPoints, offsets)
 }
 
-// checkpointLog writes index entries of an active segment that are only in memory.
-func (p *Partition) checkpointLog() error {
+// checkpointLog writes what the log keeps in memory of the batches below the recovery
+// point that it returns; ok is false if there is no log.
+func (p *Partition) checkpointLog() (synced kafka.Offset, ok bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.appended || p.role.Load().phase != online {
-		return nil
+	r := p.role.Load()
+	if r.phase != online {
+		return 0, false, nil
 	}
-	err := p.role.Load().log.Checkpoint()
-	p.appended = err != nil
-	return err
+	synced = p.flushedOffset()
+	if p.appended || r.log.OwesEpochs(synced) {
+		err = r.log.Checkpoint(synced)
+		p.appended = err != nil
+	}
+	return synced, true, err
 }
 
 // checkpointLogStarts writes the log starts that are above the first segment's

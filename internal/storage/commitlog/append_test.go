@@ -119,6 +119,7 @@ func TestFollowerTakesBatchesAsTheyAre(t *testing.T) {
 	must(t, leader.log.AssignEpoch(1))
 	out := make([]Appended, 1)
 	must(t, leader.log.AppendLeader(1, leader.now, []record.Batch{batch(4, 3)}, out))
+	must(t, leader.log.Checkpoint(leader.log.LogEnd())) // writes the epochs
 	raw := read(t, leader.log.Snapshot(), ReadRequest{UpTo: 9, MaxBytes: 1 << 20})
 
 	fx := newFixture(t)

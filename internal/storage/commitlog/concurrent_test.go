@@ -83,7 +83,7 @@ func writeALot(t *testing.T, log *Log, rnd *rand.Rand, enough func() bool) {
 				})
 			}
 		case 7:
-			must(t, log.Checkpoint())
+			must(t, log.Checkpoint(log.RecoveryPoint()))
 		}
 		mu.Unlock()
 	}

@@ -21,7 +21,8 @@ func TestTruncationSurvivesAPowerCut(t *testing.T) {
 	_, err := fx.log.TruncateTo(10, 0)
 	must(t, err)
 	must(t, fx.log.Roll(0))
-	must(t, fx.log.AssignEpoch(1)) // writes a file, and syncs the folder's names
+	must(t, fx.log.AssignEpoch(1))
+	must(t, fx.log.Checkpoint(11)) // writes a file, and syncs the folder's names
 	fx.crash(fx.mem.Crash(), fx.log.RecoveryPoint())
 	if end := fx.log.LogEnd(); end != 10 || len(fx.report.Cuts) > 0 {
 		t.Errorf("end %d, report %+v", end, fx.report)

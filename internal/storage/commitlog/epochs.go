@@ -190,14 +190,31 @@ func (l *Log) setEpochs(e epochs) error {
 }
 
 func (l *Log) writeEpochs() error {
-	if !l.epochsDirty {
+	if !l.epochsDirty && !l.newEpochs {
 		return nil
 	}
 	if err := vfs.WriteFileAtomic(l.env.FS, joinPath(l.dir, epochFileName), l.epochs.encode()); err != nil {
 		return err
 	}
-	l.epochsDirty = false
+	l.epochsDirty, l.newEpochs = false, false
 	return nil
+}
+
+// closeEpochs writes the file at a clean stop. It is not synced if all it has is an
+// epoch in which nothing was appended: such are the partitions that nobody has used,
+// and there may be thousands of them.
+func (l *Log) closeEpochs() error {
+	if l.epochsDirty || len(l.epochs) > 1 || l.OwesEpochs(l.end) {
+		return l.writeEpochs()
+	}
+	if !l.newEpochs {
+		return nil
+	}
+	path := joinPath(l.dir, epochFileName)
+	if err := writeFile(l.env.FS, path+".tmp", l.epochs.encode(), unsynced); err != nil {
+		return err
+	}
+	return l.env.FS.Rename(path+".tmp", path)
 }
 
 // assignEpoch notes the epoch of an append, if it is a new one.

@@ -90,7 +90,7 @@ func (s *scenario) run() error {
 	if _, err := s.log.RemoveSegments(BelowLogStart(12), s.now); err != nil {
 		return err
 	}
-	if err := s.log.Checkpoint(); err != nil {
+	if err := s.log.Checkpoint(s.log.RecoveryPoint()); err != nil {
 		return err
 	}
 	if err := s.log.Close(); err != nil {

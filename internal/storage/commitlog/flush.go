@@ -154,21 +154,30 @@ func (l *Log) hasSnapshot(o kafka.Offset) bool {
 	return false
 }
 
-// Checkpoint writes to the files what may be lost without harm: the index entries
-// that are only in memory, and epochs dropped at the start. It syncs no log. The
-// owner calls it when it writes its checkpoints.
-func (l *Log) Checkpoint() error {
+// Checkpoint writes to the files what is only in memory: index entries, and epochs
+// that begin below recoveryPoint, or were dropped at the start. It syncs no log. The
+// owner calls it before it writes that recovery point to a file: recovery does not
+// look at batches below it, so that nothing but the file can tell of their epochs.
+func (l *Log) Checkpoint(recoveryPoint kafka.Offset) error {
 	if err := l.usable(); err != nil {
 		return err
 	}
 	if err := l.act.writeIndexes(l.env, l.dir, l.active()); err != nil {
 		return err
 	}
-	if err := l.writeEpochs(); err != nil {
-		return err
+	if l.epochsDirty || l.OwesEpochs(recoveryPoint) {
+		if err := l.writeEpochs(); err != nil {
+			return err
+		}
 	}
 	l.publish()
 	return nil
+}
+
+// OwesEpochs says whether the file of the epochs lacks one that begins below a
+// recovery point that is to be written.
+func (l *Log) OwesEpochs(recoveryPoint kafka.Offset) bool {
+	return l.newEpochs && l.newEpochsFrom < recoveryPoint
 }
 
 // Close writes what is only in memory, brings the files to the form of a clean
@@ -191,8 +200,9 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// close does nothing to a log that is as Open found it: stopping a node with
-// many idle partitions must not cost a sync each.
+// close does nothing to a log that is as Open found it, but for an epoch in which
+// nothing was appended: stopping a node with many idle partitions must not cost a
+// sync each.
 func (l *Log) close() error {
 	if !l.dirty && !l.epochsDirty && l.producers.mapEnd <= l.producers.snapEnd {
 		return nil
@@ -200,7 +210,7 @@ func (l *Log) close() error {
 	if err := l.act.finish(l.env, l.dir, l.active()); err != nil {
 		return err
 	}
-	if err := l.writeEpochs(); err != nil {
+	if err := l.closeEpochs(); err != nil {
 		return err
 	}
 	if err := l.takeSnapshot(synced); err != nil {

@@ -37,9 +37,13 @@ type Log struct {
 	truncations uint64       // counts them, so that a flush under way notices
 	flushing    kafka.Offset // the highest offset that a flush was begun for
 	epochsDirty bool         // the file of the epochs is behind
-	dirty       bool         // something has been written since Open
-	swap        *Replacement // cleaned segments that are being put in place
-	failed      error        // why the log takes no more calls
+	// The file lacks the epochs that begin at or above newEpochsFrom, if newEpochs says
+	// so: what it has of those below is right.
+	newEpochs     bool
+	newEpochsFrom kafka.Offset
+	dirty         bool         // something has been written since Open
+	swap          *Replacement // cleaned segments that are being put in place
+	failed        error        // why the log takes no more calls
 
 	first [1]*segment // what segments is at first: one object less per idle log
 }
@@ -162,13 +166,20 @@ func (l *Log) raiseStart(o kafka.Offset) {
 }
 
 // AssignEpoch notes that epoch begins at the log's end, as a new leader does
-// before its first append.
+// before its first append. It touches no file: an epoch without a batch says nothing
+// of any record, and the next one takes its place. Where it has batches they tell of
+// it to recovery, until a recovery point above them is checkpointed (Checkpoint).
 func (l *Log) AssignEpoch(epoch kafka.LeaderEpoch) error {
 	if err := l.usable(); err != nil {
 		return err
 	}
-	if err := l.assignEpoch(epoch, l.end); err != nil {
-		return err
+	next, changed := l.epochs.assign(epoch, l.end)
+	if !changed {
+		return nil
+	}
+	l.epochs = next
+	if !l.newEpochs {
+		l.newEpochs, l.newEpochsFrom = true, l.end
 	}
 	l.publish()
 	return nil

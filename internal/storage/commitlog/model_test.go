@@ -27,6 +27,7 @@ type model struct {
 	end     kafka.Offset
 	high    kafka.Offset
 	durable kafka.Offset // everything below it has been flushed
+	point   kafka.Offset // the recovery point that was checkpointed
 
 	sequences map[kafka.ProducerID]int32
 	epoch     kafka.LeaderEpoch
@@ -78,7 +79,7 @@ func (m *model) step() {
 		{"high watermark", 8, m.stepHigh},
 		{"log start", 3, m.stepStart},
 		{"flush", 8, m.stepFlush},
-		{"checkpoint", 3, func() { m.must(m.log.Checkpoint()) }},
+		{"checkpoint", 3, m.stepCheckpoint},
 		{"roll", 2, func() { m.must(m.log.Roll(m.now)) }},
 		{"truncate", 4, m.stepTruncate},
 		{"retain", 3, m.stepRetain},
@@ -234,7 +235,7 @@ func (m *model) stepFlush() {
 	upTo := kafka.Offset(rapid.Int64Range(0, int64(m.end)).Draw(m.rt, "flush"))
 	m.must(m.log.Flush(upTo))
 	m.durable = max(m.durable, upTo)
-	if m.log.RecoveryPoint() < m.durable {
+	if m.log.RecoveryPoint() < upTo {
 		m.fatalf("recovery point %d after a flush up to %d", m.log.RecoveryPoint(), upTo)
 	}
 }
@@ -258,6 +259,7 @@ func (m *model) stepTruncate() {
 	m.end = to
 	m.batches = slices.DeleteFunc(m.batches, func(b record.Batch) bool { return b.LastOffset() >= to })
 	m.start, m.high, m.durable = min(m.start, to), min(m.high, to), min(m.durable, m.log.RecoveryPoint())
+	m.point = min(m.point, to)
 	m.forgetSequences()
 }
 
@@ -289,7 +291,7 @@ func (m *model) stepRestart() {
 		m.fatalf("after a clean stop: %+v", m.report)
 	}
 	m.afterStop()
-	m.durable = m.end
+	m.durable, m.point = m.end, m.end
 	m.reopened()
 }
 
@@ -305,9 +307,25 @@ func (m *model) afterStop() {
 	m.durable = min(m.durable, end)
 }
 
+// stepCheckpoint does what an owner does from time to time.
+func (m *model) stepCheckpoint() {
+	point := m.log.RecoveryPoint()
+	m.must(m.log.Checkpoint(point))
+	m.point = point
+}
+
+// lastCheckpoint is the recovery point that the next process finds. It may be as
+// fresh as can be.
+func (m *model) lastCheckpoint() kafka.Offset {
+	if m.log.usable() == nil && rapid.Bool().Draw(m.rt, "fresh") {
+		m.stepCheckpoint()
+	}
+	return m.point
+}
+
 // stepKill ends the process but not the machine: what was written is there.
 func (m *model) stepKill() {
-	point := m.log.RecoveryPoint()
+	point := m.lastCheckpoint()
 	m.log.Abandon()
 	m.reopen(Options{RecoveryPoint: point})
 	for _, c := range m.report.Cuts {
@@ -322,7 +340,7 @@ func (m *model) stepKill() {
 // stepCrash cuts the power. What was flushed must be there, and nothing may be
 // there that was never written.
 func (m *model) stepCrash() {
-	point := m.log.RecoveryPoint()
+	point := m.lastCheckpoint()
 	after := m.mem.Crash()
 	if rapid.Bool().Draw(m.rt, "torn") {
 		after = m.mem.CrashTorn(rapid.Uint64().Draw(m.rt, "seed"))
@@ -369,6 +387,9 @@ func (m *model) check() {
 	for i, h := range have {
 		if want := m.batches[i].Header(); h != want {
 			m.fatalf("batch %d: %+v, want %+v", i, h, want)
+		}
+		if epoch := s.EpochOf(h.BaseOffset); h.BaseOffset >= m.start && epoch != h.LeaderEpoch {
+			m.fatalf("batch %d of epoch %d is taken for one of %d", i, h.LeaderEpoch, epoch)
 		}
 	}
 	m.checkRead(s)

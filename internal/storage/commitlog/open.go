@@ -299,8 +299,14 @@ func (ld *loader) loadEpochs() error {
 	}
 	next, cutEnd := ld.epochs.truncateEnd(ld.end)
 	next, cutStart := next.truncateStart(ld.start)
-	if cutEnd || cutStart || ld.epochsDirty {
+	if ld.epochsDirty {
 		return ld.setEpochs(next)
+	}
+	// What the file has too much is dropped again by the next opening, should it be
+	// the next to look at it.
+	ld.epochs, ld.epochsDirty = next, cutStart
+	if cutEnd {
+		ld.newEpochs, ld.newEpochsFrom = true, ld.end
 	}
 	return nil
 }

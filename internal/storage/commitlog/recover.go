@@ -232,7 +232,8 @@ func (ld *loader) learn(i int, r *recovered, h *record.Header, marker *record.En
 	ld.progress.BytesDone += int64(h.Size)
 	ld.tellProgress()
 	r.act.grow(ld.o.Config, ld.segments[i].base, factsOfHeader(h))
-	if h.Magic >= record.MagicV2 && h.LeaderEpoch > ld.epochs.latest() {
+	// The file may say of an epoch that it begins where the log ended before a crash.
+	if h.Magic >= record.MagicV2 && h.LeaderEpoch >= ld.epochs.latest() {
 		if next, changed := ld.epochs.assign(h.LeaderEpoch, h.BaseOffset); changed {
 			ld.epochs, ld.epochsDirty = next, true
 		}

@@ -32,9 +32,6 @@ func (l *Log) rollAt(base kafka.Offset, now kafka.TimestampMs) error {
 	if err := l.act.finish(l.env, l.dir, old); err != nil {
 		return err
 	}
-	if err := l.writeEpochs(); err != nil {
-		return err
-	}
 	// If everything is durable already, or is about to be, no later flush covers
 	// what has just been written.
 	if max(l.recoveryPoint, l.flushing) >= base {

@@ -85,7 +85,7 @@ func (fx *fixture) doChange(t *testing.T, c script.Command) string {
 	case "flush":
 		return failure(fx.log.Flush(o)) + fx.line()
 	case "checkpoint":
-		return failure(fx.log.Checkpoint())
+		return failure(fx.log.Checkpoint(fx.log.RecoveryPoint()))
 	case "close":
 		return failure(fx.log.Close())
 	case "open":

@@ -25,7 +25,7 @@ func (l *Log) takeSnapshot(mode syncMode) error {
 		return nil
 	}
 	path := filePath(l.dir, ps.mapEnd, snapshotSuffix)
-	if err := writeSnapshotFile(l.env.FS, path, ps.encodeSnapshot(), mode); err != nil {
+	if err := writeFile(l.env.FS, path, ps.encodeSnapshot(), mode); err != nil {
 		return err
 	}
 	ps.snapEnd = ps.mapEnd
@@ -35,7 +35,7 @@ func (l *Log) takeSnapshot(mode syncMode) error {
 	return nil
 }
 
-func writeSnapshotFile(fsys vfs.FS, path string, data []byte, mode syncMode) error {
+func writeFile(fsys vfs.FS, path string, data []byte, mode syncMode) error {
 	if mode == synced {
 		return vfs.WriteFile(fsys, path, data)
 	}
