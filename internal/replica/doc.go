@@ -43,7 +43,7 @@
 //
 //   - Log, ISR and roles of a partition: its append lock (Partition.mu). It is the
 //     one lock that is held across I/O, and only across one append (or the small
-//     writes of a change of role or a checkpoint). No sync of records runs under
+//     writes of a checkpoint). No sync of records runs under
 //     it, but for what a roll adds to a segment that was synced before.
 //   - What clients see of a partition: an immutable role behind an atomic pointer,
 //     and the log's snapshot.

@@ -41,8 +41,8 @@
 // not rolled, a duplicate does not roll, damage below the recovery point is left
 // in place, read errors fail the opening instead of emptying the segment, a
 // segment that has offsets of the next one ends before them, an epoch file that
-// cannot be read is made from the batches, and the recovery point does not follow
-// the log start. Segments whose offsets do not fit into 31 bits, which Kafka before
+// cannot be read is made from the batches, becoming leader does not write it, and the
+// recovery point does not follow the log start. Segments whose offsets do not fit into 31 bits, which Kafka before
 // 2.0 could write and Apache splits, are cut there when they are scanned (and what
 // is cut off is kept).
 //
