@@ -1,0 +1,3 @@
+module barnabas/test/chaos
+
+go 1.26.0
