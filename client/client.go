@@ -1,10 +1,13 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -34,34 +37,64 @@ func New(kind Kind, properties map[string]string, more ...kgo.Opt) (cl *kgo.Clie
 
 // Options translates properties into options of the engine.
 func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnings []string, err error) {
+	var idle idleProperties
+	var given []kgo.Opt
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		value := strings.TrimSpace(properties[name])
-		translate, ok := translators[name]
+		translate, honoured := translators[name]
+		if !honoured {
+			translate = withoutEffect[name]
+		}
 		switch {
-		case !ok:
-			warnings = append(warnings, fmt.Sprintf("The configuration '%s' was supplied but isn't a known config.", name))
+		case translate.option == nil:
+			idle.add("they are not known", name)
 			continue
 		case translate.kinds&(1<<kind) == 0:
-			warnings = append(warnings, fmt.Sprintf("The configuration '%s' means nothing to the %s client.", name, kind))
+			idle.add(fmt.Sprintf("they mean nothing to the %s client", kind), name)
 			continue
 		}
 		o, err := translate.option(value)
 		if err != nil {
-			return nil, warnings, invalid(name, value, err)
+			return nil, idle.warnings(), invalid(name, value, err)
+		}
+		if translate.without != "" {
+			idle.add(translate.without, name)
 		}
 		if translate.kinds&inGroup == 0 || properties["group.id"] != "" {
-			options = append(options, o...)
+			given = append(given, o...)
 		}
 	}
+	if properties[bootstrapServers] == "" {
+		return nil, idle.warnings(), errors.New(`Missing required configuration "bootstrap.servers" which has no default value.`)
+	}
+	options = values(properties).ofAll(kind)
+	var more []kgo.Opt
 	switch kind {
 	case Producer:
-		options = append(producerDefaults(properties), options...)
+		more, err = values(properties).ofProducer()
 	case Consumer:
-		if properties["allow.auto.create.topics"] != "false" {
-			options = append(options, kgo.AllowAutoTopicCreation())
-		}
+		more, err = values(properties).ofConsumer()
 	}
-	return options, warnings, nil
+	return append(append(options, more...), given...), idle.warnings(), err
+}
+
+// idleProperties are the names of properties that have no effect, by the reason.
+type idleProperties map[string][]string
+
+func (p *idleProperties) add(reason, name string) {
+	if *p == nil {
+		*p = idleProperties{}
+	}
+	(*p)[reason] = append((*p)[reason], name)
+}
+
+// warnings are a line for each reason.
+func (p idleProperties) warnings() []string {
+	var lines []string
+	for _, reason := range slices.Sorted(maps.Keys(p)) {
+		lines = append(lines, fmt.Sprintf("These configurations '[%s]' were supplied but have no effect: %s.", strings.Join(p[reason], ", "), reason))
+	}
+	return lines
 }
 
 func invalid(name, value string, why error) error {
@@ -85,18 +118,27 @@ func MaxPollRecords(properties map[string]string) (int, error) {
 	return n, nil
 }
 
-// producerDefaults are where Kafka's producer differs from the engine.
-func producerDefaults(properties map[string]string) []kgo.Opt {
-	options := []kgo.Opt{
-		kgo.AllowAutoTopicCreation(),
-		kgo.ProducerBatchCompression(kgo.NoCompression()),
-		kgo.RecordPartitioner(kgo.UniformBytesPartitioner(16<<10, true, true, nil)),
+// MaxBlock is how long a producer waits for a topic, or for room, before it gives up a
+// record (max.block.ms): the engine leaves the wait for a topic to whoever produces.
+func MaxBlock(properties map[string]string) (time.Duration, error) {
+	return waitOf(properties, maxBlock)
+}
+
+// APITimeout is how long a call may take in all (default.api.timeout.ms). It is for
+// the context of calls.
+func APITimeout(properties map[string]string) (time.Duration, error) {
+	return waitOf(properties, defaultAPITimeout)
+}
+
+// waitOf is a property in milliseconds, a minute if it is not set.
+func waitOf(properties map[string]string, name string) (time.Duration, error) {
+	value, set := properties[name]
+	if !set {
+		return time.Minute, nil
 	}
-	// Kafka turns idempotence off by itself when acks isn't all, unless it was
-	// asked for by name.
-	acks, set := properties["acks"]
-	if set && acks != "all" && acks != "-1" && properties["enable.idempotence"] == "" {
-		options = append(options, kgo.DisableIdempotentWrite())
+	n, err := long(0)(strings.TrimSpace(value))
+	if err != nil {
+		return 0, invalid(name, value, err)
 	}
-	return options
+	return time.Duration(min(n, math.MaxInt32)) * time.Millisecond, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,28 @@ func TestDeprecatedOptionsAreToldInOrder(t *testing.T) {
 	tellOfDeprecated(set, IO{Stdout: &out}, "%s: %s\n", "producer-property", "command-property", "property", "reader-property", "producer.config", "command-config")
 	if got, want := out.String(), "producer-property: command-property\nproperty: reader-property\nproducer.config: command-config\n"; got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestFlagsOfTheConsoleProducer: a flag that is given goes before properties, and
+// these before the defaults of flags. compression.type is the flag's alone.
+func TestFlagsOfTheConsoleProducer(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "producer.properties")
+	if err := os.WriteFile(file, []byte("linger.ms=7\nacks=1\nretries=9\ncompression.type=zstd\nclient.id=me\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := consoleProducerOptions()
+	if err := set.Parse([]string{"--bootstrap-server", "h:1", "--topic", "a", "--command-config", file, "--command-property", "acks=0", "--message-send-max-retries", "2", "--max-partition-memory-bytes", "99"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := producerProperties(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"bootstrap.servers": "h:1", "client.id": "me", "compression.type": "none", "linger.ms": "7", "acks": "0", "retries": "2", "batch.size": "99",
+		"buffer.memory": "33554432", "max.block.ms": "60000", "metadata.max.age.ms": "300000", "request.timeout.ms": "1500", "retry.backoff.ms": "100", "send.buffer.bytes": "102400"}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

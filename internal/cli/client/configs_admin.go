@@ -20,7 +20,7 @@ type configAdmin struct {
 }
 
 // openConfigAdmin opens the door of brokers, or of controllers if those are named.
-// The context ends after adminTimeout; done releases all.
+// The context ends after what default.api.timeout.ms says; done releases all.
 func openConfigAdmin(set *options.Set, o IO, controllers string) (ctx context.Context, a *configAdmin, done func(), err error) {
 	ctx, d, done, err := openDoor(o, set.Get("bootstrap-server"), controllers, set.Get("command-config"))
 	if err != nil {

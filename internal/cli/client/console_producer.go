@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,55 +91,49 @@ func produceLines(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	pairs, file, err := producerProperties(set)
+	props, err := producerProperties(set)
 	if err != nil {
 		return err
 	}
-	blockMs, _, err := set.Int("max-block-ms", 64)
+	block, err := kafkaclient.MaxBlock(props)
 	if err != nil {
-		return err
+		return asConfigError(err)
 	}
-	sendBuffer, _, err := set.Int("socket-buffer-size", 32)
-	if err != nil {
-		return err
-	}
-	cl, err := connect(kafkaclient.Producer, set, o, file, pairs, socketBuffers(0, int(sendBuffer)))
+	cl, err := open(kafkaclient.Producer, props, o)
 	if err != nil {
 		return err
 	}
 	defer cl.Close()
-	p := consoleProducer{cl: cl, o: o, block: time.Duration(blockMs) * time.Millisecond, sync: set.Has("sync"), prompt: isTerminal(o.Stdin)}
+	p := consoleProducer{cl: cl, o: o, block: block, sync: set.Has("sync"), prompt: isTerminal(o.Stdin)}
 	readErr := p.run(reader)
 	return errors.Join(readErr, cl.Flush(context.WithoutCancel(o.Context)))
 }
 
-// producerProperties turns the tool's own flags into producer properties; what
-// is given by name goes before them.
-func producerProperties(set *options.Set) (pairs []string, file string, err error) {
-	flags := [][2]string{
+// producerProperties joins the file, the properties of the command line and the
+// tool's own flags: a flag that is given wins, the default of one that is not stands
+// behind a property.
+func producerProperties(set *options.Set) (map[string]string, error) {
+	props, err := readProperties(cmp.Or(set.Get("command-config"), set.Get("producer.config")), append(set.All("producer-property"), set.All("command-property")...))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range [][2]string{
 		{"metadata-expiry-ms", "metadata.max.age.ms"}, {"request-required-acks", "acks"}, {"request-timeout-ms", "request.timeout.ms"},
 		{"message-send-max-retries", "retries"}, {"retry-backoff-ms", "retry.backoff.ms"}, {"timeout", "linger.ms"},
-		{"batch-size", "batch.size"}, {"max-memory-bytes", "buffer.memory"},
-	}
-	for _, f := range flags {
-		pairs = append(pairs, f[1]+"="+set.Get(f[0]))
-	}
-	if set.Has("max-partition-memory-bytes") && !set.Has("batch-size") {
-		pairs = append(pairs, "batch.size="+set.Get("max-partition-memory-bytes"))
-	}
-	codec := "none"
-	if set.Has("compression-codec") {
-		if codec = set.Get("compression-codec"); codec == "" {
-			codec = "gzip"
+		{"max-partition-memory-bytes", "batch.size"}, {"batch-size", "batch.size"}, {"max-memory-bytes", "buffer.memory"},
+		{"max-block-ms", "max.block.ms"}, {"socket-buffer-size", "send.buffer.bytes"},
+	} {
+		if _, named := props[f[1]]; set.Get(f[0]) != "" && (set.Has(f[0]) || !named) {
+			props[f[1]] = set.Get(f[0])
 		}
 	}
-	pairs = append(pairs, "compression.type="+codec, "client.id=console-producer")
-	pairs = append(pairs, set.All("producer-property")...)
-	pairs = append(pairs, set.All("command-property")...)
-	if file = set.Get("command-config"); file == "" {
-		file = set.Get("producer.config")
+	props["bootstrap.servers"] = set.Get("bootstrap-server")
+	props["compression.type"] = "none" // which a file can't change, as with Apache's tool
+	if set.Has("compression-codec") {
+		props["compression.type"] = cmp.Or(set.Get("compression-codec"), "gzip")
 	}
-	return pairs, file, nil
+	props["client.id"] = cmp.Or(props["client.id"], "console-producer")
+	return props, nil
 }
 
 func readerOf(set *options.Set, o IO) (*lineReader, error) {

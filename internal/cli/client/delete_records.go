@@ -66,7 +66,7 @@ func deleteRecords(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
+	ctx, cl, done, err := connectAdmin(set, o, 0)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@
 //	flag_tables.go     what shells complete
 //	java_order.go      the order in which Apache's tools print maps
 //	java_date.go       times as Java writes them
-//	socket.go          sizes of sockets' buffers
 //	topic_filter.go    expressions that choose topics
 //	uuid.go            ids as users type them
 //	wait_topic.go      a topic that the cluster may have to make first

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -23,22 +24,27 @@ type door struct {
 	cl          *kgo.Client
 	controllers bool
 	props       map[string]string
+	opened      bool // a client was opened, and its warnings are told
 	active      *kgo.Client // to the active controller; nil: not looked for yet
 	o           IO
 }
 
 // openDoor opens the door of brokers, or of controllers if those are named; file
-// holds properties of the client. The context ends after adminTimeout; done releases
-// all.
+// holds properties of the client. The context ends after what default.api.timeout.ms
+// says; done releases all.
 func openDoor(o IO, servers, controllers, file string) (ctx context.Context, d *door, done func(), err error) {
 	d = &door{controllers: controllers != "", o: o}
 	if d.props, err = readProperties(file, nil); err != nil {
 		return nil, nil, nil, err
 	}
+	atMost, err := kafkaclient.APITimeout(d.props)
+	if err != nil {
+		return nil, nil, nil, asConfigError(err)
+	}
 	if d.cl, err = d.dial(cmp.Or(controllers, servers)); err != nil {
 		return nil, nil, nil, err
 	}
-	ctx, cancel := context.WithTimeout(o.Context, adminTimeout)
+	ctx, cancel := context.WithTimeout(o.Context, atMost)
 	return ctx, d, func() { cancel(); d.close() }, nil
 }
 
@@ -51,7 +57,12 @@ func openDoorOf(o IO, args *argparse.Args, file string) (ctx context.Context, d 
 
 func (d *door) dial(servers string) (*kgo.Client, error) {
 	d.props["bootstrap.servers"] = servers
-	return open(kafkaclient.Admin, d.props, d.o)
+	o := d.o
+	if d.opened {
+		o.Stderr = io.Discard
+	}
+	d.opened = true
+	return open(kafkaclient.Admin, d.props, o)
 }
 
 func (d *door) close() {

@@ -78,7 +78,7 @@ func getOffsets(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
+	ctx, cl, done, err := connectAdmin(set, o, 0)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func logDirs(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
+	ctx, cl, done, err := connectAdmin(set, o, 0)
 	if err != nil {
 		return err
 	}

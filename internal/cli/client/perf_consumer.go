@@ -65,7 +65,6 @@ type consumerPerf struct {
 	timeout, interval time.Duration
 	detailed, header  bool
 	stamp             func(time.Time) string
-	dial              kgo.Opt
 
 	mu       sync.Mutex
 	joining  time.Time     // guarded by mu; when a rebalance began, zero: none runs
@@ -113,7 +112,6 @@ func parseConsumerPerf(set *options.Set) (*consumerPerf, error) {
 	if p.interval <= 0 {
 		return nil, errors.New("Reporting interval must be greater than 0.")
 	}
-	p.dial = socketBuffers(int(numbers["socket-buffer-size"]), 0)
 	var err error
 	p.stamp, err = javaDateFormat(set.Get("date-format"))
 	return p, err
@@ -126,6 +124,7 @@ func (p *consumerPerf) run(set *options.Set, o IO) error {
 		return err
 	}
 	props["bootstrap.servers"], props["max.partition.fetch.bytes"] = set.Get("bootstrap-server"), set.Get("fetch-size")
+	props["receive.buffer.bytes"] = set.Get("socket-buffer-size")
 	props["group.id"] = cmp.Or(set.Get("group"), "perf-consumer-"+strconv.Itoa(rand.IntN(100_000)))
 	props["auto.offset.reset"] = "earliest"
 	if set.Has("from-latest") {
@@ -143,7 +142,7 @@ func (p *consumerPerf) run(set *options.Set, o IO) error {
 	}
 	p.begin = time.Now()
 	p.windowAt, p.joining = p.begin, p.begin
-	cl, err := open(kafkaclient.Consumer, props, o, append(topics, p.dial,
+	cl, err := open(kafkaclient.Consumer, props, o, append(topics,
 		kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { p.joinEnds(time.Now()) }),
 		kgo.OnPartitionsRevoked(func(context.Context, *kgo.Client, map[string][]int32) { p.joinBegins(time.Now()) }))...)
 	if err != nil {

@@ -78,6 +78,15 @@ func (m *payloadMaker) record(topic string, number int64) *kgo.Record {
 	return r
 }
 
+// largest is the size of the largest value.
+func (m *payloadMaker) largest() int64 {
+	most := m.size
+	for _, part := range m.parts {
+		most = max(most, len(part))
+	}
+	return int64(most)
+}
+
 // letters are random capital letters, as Apache's tests send them.
 func letters(random *mathrand.Rand, size int) []byte {
 	b := make([]byte, size)

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -35,12 +36,16 @@ func ProducerPerf(args []string, o IO) int {
 const perfBuffered = 1 << 20
 
 func (p *producerPerf) run(o IO) error {
-	cl, err := open(kafkaclient.Producer, p.props, o, kgo.MaxBufferedRecords(perfBuffered))
+	block, err := kafkaclient.MaxBlock(p.props)
+	if err != nil {
+		return asConfigError(err)
+	}
+	cl, err := open(kafkaclient.Producer, p.props, o, append(p.batches(), kgo.MaxBufferedRecords(perfBuffered))...)
 	if err != nil {
 		return err
 	}
 	defer cl.Close()
-	if err := waitForTopic(o.Context, cl, p.topic, time.Minute); err != nil {
+	if err := waitForTopic(o.Context, cl, p.topic, block); err != nil {
 		return err
 	}
 	if p.warmup > 0 {
@@ -63,6 +68,23 @@ func (p *producerPerf) run(o IO) error {
 	}
 	return nil
 }
+
+// batches are the options that end batches at batch.size, if that is given: the size
+// of records is known here, so that none is refused for it.
+func (p *producerPerf) batches() []kgo.Opt {
+	size, err := strconv.ParseInt(p.props["batch.size"], 10, 32)
+	if err != nil {
+		return nil // it is not given, or the client refuses it
+	}
+	return []kgo.Opt{kgo.ProducerBatchMaxBytes(int32(min(max(size, p.payload.largest()+perfOverhead), perfLargestBatch)))}
+}
+
+// perfOverhead is what a record and its batch have beside the value at most, and
+// perfLargestBatch what the engine takes.
+const (
+	perfOverhead     = 512
+	perfLargestBatch = 1 << 30
+)
 
 // perfRun is a run on its way.
 type perfRun struct {

@@ -141,37 +141,42 @@ func tellOfDeprecated(set *options.Set, o IO, format string, renamed ...string) 
 	}
 }
 
-// connect opens a client to --bootstrap-server with the properties of the
-// configuration file and of the command line.
-func connect(kind kafkaclient.Kind, set *options.Set, o IO, file string, pairs []string, more ...kgo.Opt) (*kgo.Client, error) {
-	props, err := readProperties(file, pairs)
-	if err != nil {
-		return nil, err
-	}
-	if servers := set.Get("bootstrap-server"); servers != "" {
-		props["bootstrap.servers"] = servers
-	}
-	return open(kind, props, o, more...)
-}
-
 // connectAdmin opens a client to the cluster of --bootstrap-server by the properties
-// of --command-config. The context ends after so long; done releases both.
+// of --command-config. The context ends after so long, 0 for what
+// default.api.timeout.ms says; done releases both.
 func connectAdmin(set *options.Set, o IO, atMost time.Duration) (ctx context.Context, cl *kgo.Client, done func(), err error) {
-	cl, err = connect(kafkaclient.Admin, set, o, set.Get("command-config"), nil)
+	props, err := readProperties(set.Get("command-config"), nil)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	props["bootstrap.servers"] = set.Get("bootstrap-server")
+	if atMost == 0 {
+		if atMost, err = kafkaclient.APITimeout(props); err != nil {
+			return nil, nil, nil, asConfigError(err)
+		}
+	}
+	if cl, err = open(kafkaclient.Admin, props, o); err != nil {
 		return nil, nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(o.Context, atMost)
 	return ctx, cl, func() { cancel(); cl.Close() }, nil
 }
 
-// open opens a client; unknown properties are logged.
+// open opens a client; properties that have no effect are logged.
 func open(kind kafkaclient.Kind, props map[string]string, o IO, more ...kgo.Opt) (*kgo.Client, error) {
 	cl, warnings, err := kafkaclient.New(kind, props, more...)
 	for _, w := range warnings {
 		o.logf("WARN", "barnabas.client", "%s", w)
 	}
-	return cl, err
+	return cl, asConfigError(err)
+}
+
+// asConfigError names an error of a client's properties as Apache's clients do.
+func asConfigError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{"org.apache.kafka.common.config.ConfigException", err.Error()}
 }
 
 // failure is an error as a user of Apache's tools knows it: a text, and the name

@@ -121,7 +121,7 @@ func runTopics(set *options.Set, action string, o IO) error {
 	if err != nil {
 		return err
 	}
-	ctx, cl, done, err := connectAdmin(set, o, adminTimeout)
+	ctx, cl, done, err := connectAdmin(set, o, 0)
 	if err != nil {
 		return err
 	}

@@ -150,12 +150,16 @@ func verifiableProducer(args *argparse.Args, o IO) error {
 	if err != nil {
 		return err
 	}
+	block, err := kafkaclient.MaxBlock(props)
+	if err != nil {
+		return asConfigError(err)
+	}
 	cl, err := open(kafkaclient.Producer, props, o)
 	if err != nil {
 		return err
 	}
 	defer cl.Close()
-	p := verifiable{log: &eventLog{out: o.Stdout}, cl: cl, args: args}
+	p := verifiable{log: &eventLog{out: o.Stdout}, cl: cl, args: args, block: block}
 	p.topic, _ = args.Value("--topic")
 	p.log.bare("startup_complete")
 	begin := time.Now()
@@ -175,6 +179,7 @@ type verifiable struct {
 	cl          *kgo.Client
 	args        *argparse.Args
 	topic       string
+	block       time.Duration // how long the topic is waited for
 	sent, acked int64 // acked is guarded by log.mu
 }
 
@@ -187,7 +192,7 @@ func (p *verifiable) send(ctx context.Context, begin time.Time) {
 		r := p.record(number)
 		p.sent++
 		if !known {
-			if err := waitForTopic(ctx, p.cl, p.topic, time.Minute); err != nil {
+			if err := waitForTopic(ctx, p.cl, p.topic, p.block); err != nil {
 				p.answered(r, err)
 				continue
 			}
