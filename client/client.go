@@ -17,9 +17,9 @@ type Kind int
 
 // The kinds of clients.
 const (
-	Admin Kind = iota
-	Producer
-	Consumer
+	ForAdmin Kind = iota
+	ForProducer
+	ForConsumer
 )
 
 func (k Kind) String() string { return [...]string{"admin", "producer", "consumer"}[k] }
@@ -70,9 +70,9 @@ func Options(kind Kind, properties map[string]string) (options []kgo.Opt, warnin
 	options = values(properties).ofAll(kind)
 	var more []kgo.Opt
 	switch kind {
-	case Producer:
+	case ForProducer:
 		more, err = values(properties).ofProducer()
-	case Consumer:
+	case ForConsumer:
 		more, err = values(properties).ofConsumer()
 	}
 	return append(append(options, more...), given...), idle.warnings(), err

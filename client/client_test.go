@@ -10,7 +10,7 @@ import (
 )
 
 func TestPropertiesReachTheEngine(t *testing.T) {
-	cl, warnings, err := New(Producer, map[string]string{"bootstrap.servers": "127.0.0.1:1", "acks": "1", "linger.ms": "7",
+	cl, warnings, err := New(ForProducer, map[string]string{"bootstrap.servers": "127.0.0.1:1", "acks": "1", "linger.ms": "7",
 		"client.id": "me", "compression.type": "zstd", "nonsense": "1", "other": "2", "ssl.keystore.location": "/key", "sasl.jaas.config": "secret", "isolation.level": "read_committed"})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestPropertiesOfGroups(t *testing.T) {
 	properties := map[string]string{"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "group.instance.id": "one", "enable.auto.commit": "false",
 		"session.timeout.ms": "7000", "max.poll.interval.ms": "9000",
 		"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor, org.apache.kafka.clients.consumer.CooperativeStickyAssignor"}
-	cl, warnings, err := New(Consumer, properties)
+	cl, warnings, err := New(ForConsumer, properties)
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
@@ -54,13 +54,13 @@ func TestPropertiesOfGroups(t *testing.T) {
 		t.Errorf("balancers %v", got)
 	}
 	properties["group.id"] = ""
-	alone, _, err := New(Consumer, properties)
+	alone, _, err := New(ForConsumer, properties)
 	if err != nil {
 		t.Fatalf("properties of groups without a group: %v", err)
 	}
 	alone.Close()
 	properties["enable.auto.commit"] = "perhaps"
-	if _, _, err := Options(Consumer, properties); err == nil {
+	if _, _, err := Options(ForConsumer, properties); err == nil {
 		t.Error("a wrong value is taken where there is no group")
 	}
 }
@@ -73,7 +73,7 @@ func TestRecordsOfAPoll(t *testing.T) {
 		if got := fmt.Sprint(n, err); got != want {
 			t.Errorf("%s: %s, want %s", value, got, want)
 		}
-		_, warnings, of := Options(Consumer, properties)
+		_, warnings, of := Options(ForConsumer, properties)
 		if fmt.Sprint(of) != fmt.Sprint(err) || len(warnings) > 0 {
 			t.Errorf("%s: %v, %q", value, of, warnings)
 		}
@@ -99,7 +99,7 @@ func TestBadValuesAreRefused(t *testing.T) {
 	} {
 		properties := map[string]string{"bootstrap.servers": "127.0.0.1:1"}
 		properties[c.name] = c.value
-		_, _, err := Options(Producer, properties)
+		_, _, err := Options(ForProducer, properties)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: %v", c.name, c.value, err)
 		}

@@ -23,7 +23,7 @@ func apacheProperties(t *testing.T) (list []apacheProperty) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := map[string]Kind{"admin": Admin, "producer": Producer, "consumer": Consumer}
+	kinds := map[string]Kind{"admin": ForAdmin, "producer": ForProducer, "consumer": ForConsumer}
 	for _, line := range strings.Split(strings.TrimRight(string(text), "\n"), "\n")[1:] {
 		f := strings.Split(line, "\t")
 		list = append(list, apacheProperty{kinds[f[0]], f[1], f[2], f[3], f[4]})
@@ -90,12 +90,12 @@ func TestEveryPropertyOfApachesClientsIsKnown(t *testing.T) {
 // engine has narrower bounds for.
 func TestValuesThatKafkaTakesOpenAClient(t *testing.T) {
 	for kind, lines := range map[Kind][]string{
-		Admin: {"metadata.max.age.ms=0", "metadata.max.age.ms=86400000", "connections.max.idle.ms=-1", "connections.max.idle.ms=3600000", "request.timeout.ms=1",
+		ForAdmin: {"metadata.max.age.ms=0", "metadata.max.age.ms=86400000", "connections.max.idle.ms=-1", "connections.max.idle.ms=3600000", "request.timeout.ms=1",
 			"request.timeout.ms=2147483647", "retries=0", "security.protocol=plaintext"},
-		Producer: {"max.in.flight.requests.per.connection=5", "batch.size=0", "batch.size=1", "batch.size=2147483647", "max.request.size=1", "max.request.size=2147483647",
+		ForProducer: {"max.in.flight.requests.per.connection=5", "batch.size=0", "batch.size=1", "batch.size=2147483647", "max.request.size=1", "max.request.size=2147483647",
 			"buffer.memory=0", "buffer.memory=9223372036854775807", "acks=1", "enable.idempotence=false", "linger.ms=0", "delivery.timeout.ms=2147483647",
 			"compression.zstd.level=-5", "partitioner.class=org.apache.kafka.clients.producer.RoundRobinPartitioner", "send.buffer.bytes=-1"},
-		Consumer: {"fetch.max.bytes=2147483647", "fetch.max.wait.ms=0", "max.partition.fetch.bytes=2147483647", "auto.commit.interval.ms=0", "group.protocol=CONSUMER",
+		ForConsumer: {"fetch.max.bytes=2147483647", "fetch.max.wait.ms=0", "max.partition.fetch.bytes=2147483647", "auto.commit.interval.ms=0", "group.protocol=CONSUMER",
 			"group.instance.id=a", "max.poll.interval.ms=1", "fetch.min.bytes=0"},
 	} {
 		for _, line := range lines {
@@ -125,9 +125,9 @@ func TestDefaultsAreKafkas(t *testing.T) {
 		t.Cleanup(cl.Close)
 		return cl
 	}
-	p, other := open(Producer), open(Producer, "acks=1", "max.request.size=2000000", "buffer.memory=9999", "delivery.timeout.ms=40000", "retries=7")
-	small, c := open(Producer, "batch.size=100"), open(Consumer, "group.id=g")
-	next := open(Consumer, "group.id=g", "group.protocol=consumer")
+	p, other := open(Producer), open(ForProducer, "acks=1", "max.request.size=2000000", "buffer.memory=9999", "delivery.timeout.ms=40000", "retries=7")
+	small, c := open(ForProducer, "batch.size=100"), open(ForConsumer, "group.id=g")
+	next := open(ForConsumer, "group.id=g", "group.protocol=consumer")
 	for _, x := range []struct{ got, want any }{
 		{p.OptValue(kgo.ProducerLinger), 5 * time.Millisecond},
 		{p.OptValue(kgo.RecordDeliveryTimeout), 2 * time.Minute},
@@ -158,7 +158,7 @@ func TestDefaultsAreKafkas(t *testing.T) {
 			name, value, _ := strings.Cut(pair, "=")
 			properties[name] = value
 		}
-		if _, _, err := Options(Consumer, properties); err == nil || !strings.Contains(err.Error(), "cannot be set when group.protocol=") {
+		if _, _, err := Options(ForConsumer, properties); err == nil || !strings.Contains(err.Error(), "cannot be set when group.protocol=") {
 			t.Errorf("%q: %v", pairs, err)
 		}
 	}

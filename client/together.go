@@ -55,7 +55,7 @@ func (v values) ofAll(kind Kind) []kgo.Opt {
 	if receive, send := v.number("receive.buffer.bytes", -1), v.number("send.buffer.bytes", -1); receive > 0 || send > 0 {
 		options = append(options, kgo.Dialer(dialer(int(receive), int(send), v.milliseconds("socket.connection.setup.timeout.ms", 10_000))))
 	}
-	if kind == Admin {
+	if kind == ForAdmin {
 		options = append(options, kgo.RetryTimeout(v.milliseconds(defaultAPITimeout, 60_000)),
 			kgo.RequestRetries(int(v.number("retries", math.MaxInt32))))
 	}

@@ -20,10 +20,10 @@ type translator struct {
 }
 
 const (
-	all      = 1<<Admin | 1<<Producer | 1<<Consumer
-	producer = 1 << Producer
-	consumer = 1 << Consumer
-	admin    = 1 << Admin
+	all      = 1<<ForAdmin | 1<<ForProducer | 1<<ForConsumer
+	producer = 1 << ForProducer
+	consumer = 1 << ForConsumer
+	admin    = 1 << ForAdmin
 	// inGroup properties mean something only with a group.id.
 	inGroup = 1 << 3
 )

@@ -154,7 +154,7 @@ func newConsoleConsumer(set *options.Set, o IO) (*consoleConsumer, error) {
 			fmt.Fprintln(o.Stderr, adviceOnProtocol)
 		}
 	}
-	c.cl, err = open(kafkaclient.Consumer, props, o, where...)
+	c.cl, err = open(kafkaclient.ForConsumer, props, o, where...)
 	return c, err
 }
 

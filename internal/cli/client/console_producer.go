@@ -99,7 +99,7 @@ func produceLines(set *options.Set, o IO) error {
 	if err != nil {
 		return asConfigError(err)
 	}
-	cl, err := open(kafkaclient.Producer, props, o)
+	cl, err := open(kafkaclient.ForProducer, props, o)
 	if err != nil {
 		return err
 	}

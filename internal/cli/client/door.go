@@ -62,7 +62,7 @@ func (d *door) dial(servers string) (*kgo.Client, error) {
 		o.Stderr = io.Discard
 	}
 	d.opened = true
-	return open(kafkaclient.Admin, d.props, o)
+	return open(kafkaclient.ForAdmin, d.props, o)
 }
 
 func (d *door) close() {

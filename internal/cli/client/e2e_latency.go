@@ -114,7 +114,7 @@ func (e *endToEnd) run(set *options.Set, o IO) error {
 	if err != nil {
 		return err
 	}
-	producer, err := open(kafkaclient.Producer, props, o)
+	producer, err := open(kafkaclient.ForProducer, props, o)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (e *endToEnd) run(set *options.Set, o IO) error {
 	if props, err = readProperties(file, []string{servers}); err != nil {
 		return err
 	}
-	consumer, err := open(kafkaclient.Consumer, props, o, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{e.topic: positions}))
+	consumer, err := open(kafkaclient.ForConsumer, props, o, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{e.topic: positions}))
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (p *consumerPerf) run(set *options.Set, o IO) error {
 	}
 	p.begin = time.Now()
 	p.windowAt, p.joining = p.begin, p.begin
-	cl, err := open(kafkaclient.Consumer, props, o, append(topics,
+	cl, err := open(kafkaclient.ForConsumer, props, o, append(topics,
 		kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { p.joinEnds(time.Now()) }),
 		kgo.OnPartitionsRevoked(func(context.Context, *kgo.Client, map[string][]int32) { p.joinBegins(time.Now()) }))...)
 	if err != nil {

@@ -40,7 +40,7 @@ func (p *producerPerf) run(o IO) error {
 	if err != nil {
 		return asConfigError(err)
 	}
-	cl, err := open(kafkaclient.Producer, p.props, o, append(p.batches(), kgo.MaxBufferedRecords(perfBuffered))...)
+	cl, err := open(kafkaclient.ForProducer, p.props, o, append(p.batches(), kgo.MaxBufferedRecords(perfBuffered))...)
 	if err != nil {
 		return err
 	}

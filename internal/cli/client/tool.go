@@ -155,7 +155,7 @@ func connectAdmin(set *options.Set, o IO, atMost time.Duration) (ctx context.Con
 			return nil, nil, nil, asConfigError(err)
 		}
 	}
-	if cl, err = open(kafkaclient.Admin, props, o); err != nil {
+	if cl, err = open(kafkaclient.ForAdmin, props, o); err != nil {
 		return nil, nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(o.Context, atMost)

@@ -140,7 +140,7 @@ func verifiableConsumer(args *argparse.Args, o IO) error {
 		return err
 	}
 	v.log.bare("startup_complete")
-	v.cl, err = open(kafkaclient.Consumer, props, o, kgo.ConsumeTopics(topic), kgo.BlockRebalanceOnPoll(),
+	v.cl, err = open(kafkaclient.ForConsumer, props, o, kgo.ConsumeTopics(topic), kgo.BlockRebalanceOnPoll(),
 		kgo.OnPartitionsAssigned(func(_ context.Context, _ *kgo.Client, p map[string][]int32) {
 			v.log.event(partitionsEvent{head("partitions_assigned"), topicPartitions(p)})
 		}),

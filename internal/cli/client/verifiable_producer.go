@@ -154,7 +154,7 @@ func verifiableProducer(args *argparse.Args, o IO) error {
 	if err != nil {
 		return asConfigError(err)
 	}
-	cl, err := open(kafkaclient.Producer, props, o)
+	cl, err := open(kafkaclient.ForProducer, props, o)
 	if err != nil {
 		return err
 	}
