@@ -125,7 +125,7 @@ func TestDefaultsAreKafkas(t *testing.T) {
 		t.Cleanup(cl.Close)
 		return cl
 	}
-	p, other := open(Producer), open(ForProducer, "acks=1", "max.request.size=2000000", "buffer.memory=9999", "delivery.timeout.ms=40000", "retries=7")
+	p, other := open(ForProducer), open(ForProducer, "acks=1", "max.request.size=2000000", "buffer.memory=9999", "delivery.timeout.ms=40000", "retries=7")
 	small, c := open(ForProducer, "batch.size=100"), open(ForConsumer, "group.id=g")
 	next := open(ForConsumer, "group.id=g", "group.protocol=consumer")
 	for _, x := range []struct{ got, want any }{
