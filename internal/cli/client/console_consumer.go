@@ -336,11 +336,11 @@ func (c *consoleConsumer) poll() ([]*kgo.Record, error) {
 	}
 }
 
-// fatalError picks the error that waiting does not mend: a topic that is not
-// there yet may come.
+// fatalError picks the error that waiting does not mend: a topic or a coordinator that
+// is not there yet may come, and the engine tries again.
 func fatalError(fetches kgo.Fetches) error {
 	for _, e := range fetches.Errors() {
-		if !errors.Is(e.Err, kerr.UnknownTopicOrPartition) && !kgo.IsRetryableBrokerErr(e.Err) {
+		if !kerr.IsRetriable(e.Err) && !kgo.IsRetryableBrokerErr(e.Err) {
 			return e.Err
 		}
 	}

@@ -57,7 +57,7 @@ var resetScenarios = []string{"to-offset", "to-datetime", "by-duration", "to-ear
 
 // ConsumerGroups is kafka-consumer-groups. Like Apache's tool it ends with exit
 // code 0 when the cluster refused what was asked, but for -o json, which Apache's has
-// not.
+// not: then it is 1, also if one of several groups or partitions was refused.
 func ConsumerGroups(args []string, o IO) int {
 	set := consumerGroupsOptions()
 	if done, exit := parse(set, args, o, ""); done {
@@ -80,6 +80,8 @@ func ConsumerGroups(args []string, o IO) int {
 	switch {
 	case errors.As(err, &usage):
 		return usageExit(set, o, err)
+	case errors.Is(err, errRefused):
+		return 1
 	case t.asJSON:
 		var inExecution *executionError
 		if errors.As(err, &inExecution) {
@@ -92,6 +94,9 @@ func ConsumerGroups(args []string, o IO) int {
 	}
 	return 0
 }
+
+// errRefused ends a tool whose document tells what was refused.
+var errRefused = errors.New("refused")
 
 // usageError is a mistake on the command line that is found after parsing.
 type usageError struct{ text string }
@@ -145,7 +150,7 @@ func checkConsumerGroupsOptions(set *options.Set, o IO) (action string, err erro
 }
 
 func checkGroupsAvailable(set *options.Set, _ IO) error {
-	for name, with := range map[string][]string{"members": {"describe"}, "offsets": {"describe"}, "verbose": {"describe"}, "state": {"describe", "list"}, "type": {"list"}, "o": {"describe", "list"}} {
+	for name, with := range map[string][]string{"members": {"describe"}, "offsets": {"describe"}, "verbose": {"describe"}, "state": {"describe", "list"}, "type": {"list"}, "o": {"describe", "list", "delete", "reset-offsets", "delete-offsets"}} {
 		if set.Has(name) && !set.HasAny(with...) {
 			return fmt.Errorf("Option(s) [%s] are unavailable given other options on the command line", name)
 		}
@@ -190,6 +195,9 @@ func checkResetOffsets(set *options.Set, o IO) error {
 	}
 	if !set.HasAny("group", "all-groups") {
 		return errors.New("Option [reset-offsets] takes one of these options: [group], [all-groups]")
+	}
+	if set.Has("export") && set.Has("o") {
+		return errors.New("Option [export] prints CSV and can't be used with option [o]")
 	}
 	for _, one := range resetScenarios {
 		if err := excludes(set, one, resetScenarios...); err != nil {

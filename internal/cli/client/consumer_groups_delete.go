@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ func (t *groupsTool) delete() error {
 		for _, shard := range t.cl.RequestSharded(t.ctx, req) {
 			noteDeleted(results, shard)
 		}
+	}
+	if t.asJSON {
+		return t.tellDeleted(ids, results)
 	}
 	var deleted, failed []string
 	for _, id := range asInHashMap(ids, stringHash, powerOfTwo(len(ids))) {
@@ -52,6 +56,22 @@ func (t *groupsTool) delete() error {
 		fmt.Fprintf(t.o.Stdout, "\nThese consumer groups were deleted successfully: %s\n", quoted)
 	}
 	return nil
+}
+
+// tellDeleted prints the document.
+func (t *groupsTool) tellDeleted(ids []string, results map[string]error) error {
+	list, refused := []deletedGroupJSON{}, false
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		one := deletedGroupJSON{Group: id}
+		if err := results[id]; err != nil {
+			one.Error, refused = told(err), true
+		}
+		list = append(list, one)
+	}
+	if err := printJSON(t.o, list); err != nil || !refused {
+		return err
+	}
+	return errRefused
 }
 
 func noteDeleted(results map[string]error, shard kgo.ResponseShard) {
@@ -104,8 +124,33 @@ func (t *groupsTool) deleteOffsets() error {
 			whole = firstError(whole, results[p])
 		}
 	}
+	if t.asJSON {
+		return t.tellDeletedOffsets(group, whole, results)
+	}
 	t.printDeletedOffsets(group, whole, results)
 	return nil
+}
+
+// tellDeletedOffsets prints the document.
+func (t *groupsTool) tellDeletedOffsets(group string, whole error, results map[kafka.TopicPartition]error) error {
+	document, refused := deletedOffsetsJSON{Group: group, Partitions: []deletedPartitionJSON{}}, whole != nil
+	if whole != nil {
+		document.Error = told(whole)
+	}
+	for _, p := range slices.SortedFunc(maps.Keys(results), kafka.TopicPartition.Compare) {
+		one := deletedPartitionJSON{Topic: p.Topic}
+		if p.Partition >= 0 {
+			one.Partition = &p.Partition
+		}
+		if err := results[p]; err != nil {
+			one.Error, refused = told(err), true
+		}
+		document.Partitions = append(document.Partitions, one)
+	}
+	if err := printJSON(t.o, document); err != nil || !refused {
+		return err
+	}
+	return errRefused
 }
 
 func firstError(a, b error) error {

@@ -24,6 +24,34 @@ type groupJSON struct {
 	Members         []groupMemberJSON    `json:"members,omitzero"`
 }
 
+// resetGroupJSON is a group whose offsets are reset, with the new ones.
+type resetGroupJSON struct {
+	Group      string            `json:"group"`
+	Committed  bool              `json:"committed"` // false with --dry-run
+	Error      string            `json:"error,omitempty"`
+	Partitions []partitionOffset `json:"partitions"`
+}
+
+// deletedGroupJSON is a group that was deleted, or why it was not.
+type deletedGroupJSON struct {
+	Group string `json:"group"`
+	Error string `json:"error,omitempty"`
+}
+
+// deletedOffsetsJSON is a group of which offsets were deleted. A topic that is not
+// there has the partition null.
+type deletedOffsetsJSON struct {
+	Group      string                 `json:"group"`
+	Error      string                 `json:"error,omitempty"`
+	Partitions []deletedPartitionJSON `json:"partitions"`
+}
+
+type deletedPartitionJSON struct {
+	Topic     string `json:"topic"`
+	Partition *int32 `json:"partition"`
+	Error     string `json:"error,omitempty"`
+}
+
 type endpointJSON struct {
 	ID   int32  `json:"id"`
 	Host string `json:"host"`

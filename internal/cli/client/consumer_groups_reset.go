@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -31,7 +32,13 @@ type newOffset struct {
 type groupOffsets struct {
 	group   string
 	offsets []newOffset
+	refused string // why there are none
 }
+
+// refusal is why one group is left out; the others go on.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
 
 // resetOffsets sets, or only shows, new offsets of groups without members.
 func (t *groupsTool) resetOffsets() error {
@@ -45,18 +52,23 @@ func (t *groupsTool) resetOffsets() error {
 	}
 	var results []groupOffsets
 	for _, id := range asInHashMap(ids, stringHash, powerOfTwo(len(ids))) {
-		var offsets []newOffset
-		switch d := found[id]; {
-		case failed[id] != nil && codeOf(failed[id]) != kafka.ErrGroupIDNotFound:
+		if failed[id] != nil && codeOf(failed[id]) != kafka.ErrGroupIDNotFound {
 			return &runtimeError{&executionError{failed[id]}}
-		case d != nil && d.state != "Empty" && d.state != "Dead":
-			printGroupsError(t.o, fmt.Sprintf("Assignments can only be reset if the group '%s' is inactive, but the current state is %s.", id, d.state))
-		default:
-			if offsets, err = t.resetGroup(id); err != nil {
-				return err
-			}
 		}
-		results = append(results, groupOffsets{id, offsets})
+		r := groupOffsets{group: id}
+		var no *refusal
+		if r.offsets, err = t.resetGroup(id, found[id]); errors.As(err, &no) {
+			r.refused = no.text
+		} else if err != nil {
+			return err
+		}
+		if r.refused != "" && !t.asJSON {
+			printGroupsError(t.o, r.refused)
+		}
+		results = append(results, r)
+	}
+	if t.asJSON {
+		return t.tellNewOffsets(results)
 	}
 	results = asInHashMap(results, func(g groupOffsets) int32 { return stringHash(g.group) }, smallestTable)
 	if t.set.Has("export") {
@@ -67,8 +79,30 @@ func (t *groupsTool) resetOffsets() error {
 	return nil
 }
 
+// tellNewOffsets prints the document.
+func (t *groupsTool) tellNewOffsets(results []groupOffsets) error {
+	slices.SortFunc(results, func(a, b groupOffsets) int { return strings.Compare(a.group, b.group) })
+	list, refused := []resetGroupJSON{}, false
+	for _, r := range results {
+		one := resetGroupJSON{Group: r.group, Error: r.refused, Committed: t.set.Has("execute") && len(r.offsets) > 0, Partitions: []partitionOffset{}}
+		slices.SortFunc(r.offsets, func(a, b newOffset) int { return a.partition.Compare(b.partition) })
+		for _, n := range r.offsets {
+			one.Partitions = append(one.Partitions, partitionOffset{topicPartition{n.partition.Topic, n.partition.Partition}, n.offset})
+		}
+		list, refused = append(list, one), refused || r.refused != ""
+	}
+	if err := printJSON(t.o, list); err != nil || !refused {
+		return err
+	}
+	return errRefused
+}
+
 // resetGroup prepares the new offsets of a group, and commits them with --execute.
-func (t *groupsTool) resetGroup(group string) ([]newOffset, error) {
+// d is nil if there is no such group.
+func (t *groupsTool) resetGroup(group string, d *groupDescription) ([]newOffset, error) {
+	if d != nil && d.state != "Empty" && d.state != "Dead" {
+		return nil, &refusal{fmt.Sprintf("Assignments can only be reset if the group '%s' is inactive, but the current state is %s.", group, d.state)}
+	}
 	partitions, err := t.partitionsToReset(group)
 	if err != nil {
 		return nil, err
@@ -143,9 +177,13 @@ func (t *groupsTool) checkPartitions(partitions []kafka.TopicPartition) error {
 	if err != nil {
 		return &runtimeError{&executionError{err}}
 	}
+	known := map[kafka.TopicPartition]bool{}
+	for _, p := range all {
+		known[p] = true
+	}
 	var absent, idle []string
 	for _, p := range partitions {
-		if !slices.Contains(all, p) {
+		if !known[p] {
 			absent = append(absent, p.String())
 		} else if leaderless[p] {
 			idle = append(idle, p.String())
@@ -244,7 +282,9 @@ func (t *groupsTool) atTime(partitions []kafka.TopicPartition, milliseconds int6
 	for _, n := range out {
 		if n.offset < 0 {
 			without = append(without, n.partition)
-			fmt.Fprintf(t.o.Stdout, "\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.\n", n.partition.Partition, n.partition.Topic)
+			if !t.asJSON {
+				fmt.Fprintf(t.o.Stdout, "\nWarn: Partition %d from topic %s is empty. Falling back to latest known offset.\n", n.partition.Partition, n.partition.Topic)
+			}
 		}
 	}
 	ends, err := listOffsets(t.ctx, t.cl, without, kafka.TimestampLatest)
@@ -320,8 +360,7 @@ func (t *groupsTool) fromFile(group string) ([]newOffset, error) {
 	}
 	wanted, ok := plan[group]
 	if !ok {
-		printGroupsError(t.o, fmt.Sprintf("No reset plan for group %s found.", group))
-		return nil, nil
+		return nil, &refusal{fmt.Sprintf("No reset plan for group %s found.", group)}
 	}
 	offsets := map[kafka.TopicPartition]int64{}
 	var partitions []kafka.TopicPartition

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,14 +49,14 @@ func TestPlansAreReadAsTheyAreExported(t *testing.T) {
 	for _, group := range []string{"g", `a b,c"d`, "a-name-of-more-than-24-characters"} {
 		offsets := []newOffset{{kafka.TopicPartition{Topic: "t.1", Partition: 2}, 7}, {kafka.TopicPartition{Topic: "t.1", Partition: 0}, 0}}
 		for _, withGroup := range []bool{true, false} {
-			text := exportCSV([]groupOffsets{{group, offsets}}, withGroup)
+			text := exportCSV([]groupOffsets{{group: group, offsets: offsets}}, withGroup)
 			plan, err := resetPlan(text+"\n", group)
 			if err != nil || fmt.Sprint(plan[group]) != fmt.Sprint(offsets) {
 				t.Errorf("%q: %v, %v", text, plan, err)
 			}
 		}
 	}
-	if got := exportCSV([]groupOffsets{{"a-name-of-more-than-24-characters", []newOffset{{kafka.TopicPartition{Topic: "t"}, 1}}}}, true); got != "\"a-name-of-more-than-24-characters\",t,0,1\n" {
+	if got := exportCSV([]groupOffsets{{group: "a-name-of-more-than-24-characters", offsets: []newOffset{{kafka.TopicPartition{Topic: "t"}, 1}}}}, true); got != "\"a-name-of-more-than-24-characters\",t,0,1\n" {
 		t.Errorf("a long name: %s", got)
 	}
 	for _, bad := range []string{"t,0", "t,x,1", "t,0,x", "g,t,0,1,2"} {
@@ -126,7 +127,7 @@ func TestGroupsInJSON(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", option, err, got.String(), want)
 		}
 	}
-	for _, line := range []string{"--bootstrap-server h:1 --delete --group g -o json", "--bootstrap-server h:1 --list -o yaml"} {
+	for _, line := range []string{"--bootstrap-server h:1 --validate-regex g -o json", "--bootstrap-server h:1 --reset-offsets --group g --dry-run --export -o json", "--bootstrap-server h:1 --list -o yaml"} {
 		if out, _, exit := call(ConsumerGroups, strings.Fields(line)...); exit != 1 || out != "" {
 			t.Errorf("%s: exit %d, %s", line, exit, out)
 		}
@@ -213,5 +214,47 @@ func TestResetPolicies(t *testing.T) {
 	_, err := g.resolve(context.Background(), map[string]map[int32]kgo.Offset{"t": {1: kgo.NewOffset().AtEnd()}})
 	if err == nil || !strings.Contains(err.Error(), "no reset policy for partitions: [t-1]") {
 		t.Errorf("no offset and no policy: %v", err)
+	}
+}
+
+// TestChangesOfGroupsInJSON: what is refused stands in the document, and the exit
+// code is 1.
+func TestChangesOfGroupsInJSON(t *testing.T) {
+	partition := kafka.TopicPartition{Topic: "t", Partition: 1}
+	gone := codeError(int16(kafka.ErrGroupIDNotFound), nil)
+	for name, c := range map[string]struct {
+		line    string
+		tell    func(*groupsTool) error
+		want    string
+		refused bool
+	}{
+		"reset": {"--reset-offsets --execute", func(g *groupsTool) error {
+			return g.tellNewOffsets([]groupOffsets{{group: "h", refused: "busy"}, {group: "g", offsets: []newOffset{{partition, 7}, {kafka.TopicPartition{Topic: "t"}, 5}}}})
+		}, `[{"group":"g","committed":true,"partitions":[{"topic":"t","partition":0,"offset":5},{"topic":"t","partition":1,"offset":7}]},` +
+			`{"group":"h","committed":false,"error":"busy","partitions":[]}]`, true},
+		"dry run": {"--reset-offsets --dry-run", func(g *groupsTool) error {
+			return g.tellNewOffsets([]groupOffsets{{group: "g", offsets: []newOffset{{partition, 7}}}})
+		}, `[{"group":"g","committed":false,"partitions":[{"topic":"t","partition":1,"offset":7}]}]`, false},
+		"delete": {"--delete", func(g *groupsTool) error { return g.tellDeleted([]string{"h", "g"}, map[string]error{"h": gone}) },
+			`[{"group":"g"},{"group":"h","error":"org.apache.kafka.common.errors.GroupIdNotFoundException: The group id does not exist."}]`, true},
+		"delete offsets": {"--delete-offsets", func(g *groupsTool) error {
+			return g.tellDeletedOffsets("g", nil, map[kafka.TopicPartition]error{partition: nil})
+		}, `{"group":"g","partitions":[{"topic":"t","partition":1}]}`, false},
+		"delete offsets of no topic": {"--delete-offsets", func(g *groupsTool) error {
+			return g.tellDeletedOffsets("g", nil, map[kafka.TopicPartition]error{{Topic: "x", Partition: -1}: codeError(int16(kafka.ErrUnknownTopicOrPartition), nil)})
+		}, `{"group":"g","partitions":[{"topic":"x","partition":null,"error":"org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not host this topic-partition."}]}`, true},
+	} {
+		set := consumerGroupsOptions()
+		if err := set.Parse(strings.Fields(c.line)); err != nil {
+			t.Fatal(err)
+		}
+		var indented, got bytes.Buffer
+		err := c.tell(&groupsTool{set: set, o: IO{Stdout: &indented}, asJSON: true})
+		if errors.Is(err, errRefused) != c.refused || !c.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := json.Compact(&got, indented.Bytes()); err != nil || got.String() != c.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got.String(), c.want)
+		}
 	}
 }
