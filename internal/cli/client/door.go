@@ -24,7 +24,7 @@ type door struct {
 	cl          *kgo.Client
 	controllers bool
 	props       map[string]string
-	opened      bool // a client was opened, and its warnings are told
+	opened      bool        // a client was opened, and its warnings are told
 	active      *kgo.Client // to the active controller; nil: not looked for yet
 	o           IO
 }

@@ -180,7 +180,7 @@ type verifiable struct {
 	args        *argparse.Args
 	topic       string
 	block       time.Duration // how long the topic is waited for
-	sent, acked int64 // acked is guarded by log.mu
+	sent, acked int64         // acked is guarded by log.mu
 }
 
 func (p *verifiable) send(ctx context.Context, begin time.Time) {
