@@ -12,6 +12,7 @@ import (
 	"barnabas/internal/cli/client"
 	"barnabas/internal/cli/offline/dumplog"
 	"barnabas/internal/cli/offline/storage"
+	"barnabas/internal/cli/progress"
 	"barnabas/internal/cli/run"
 )
 
@@ -38,27 +39,36 @@ func commands() []command {
 			return run.Server(ctx, args, s.Stdout, s.Stderr)
 		}},
 		{"Run a node", "storage", "kafka-storage", "format log directories, and tell about them", offline(storage.Run)},
-		{"Topics and records", "topics", "kafka-topics", "create, list, describe, alter and delete topics; why TOPIC: why old records are still there", tool(client.Topics)},
-		{"Topics and records", "configs", "kafka-configs", "describe and alter configurations", tool(client.Configs)},
+		{"Topics and records", "topics", "kafka-topics", "create, list, describe, alter and delete topics; why TOPIC: why old records are still there", waits("topics", client.Topics)},
+		{"Topics and records", "configs", "kafka-configs", "describe and alter configurations", waits("configs", client.Configs)},
 		{"Topics and records", "console-producer", "kafka-console-producer", "write lines to a topic", tool(client.ConsoleProducer)},
 		{"Topics and records", "console-consumer", "kafka-console-consumer", "print the records of a topic", tool(client.ConsoleConsumer)},
-		{"Topics and records", "get-offsets", "kafka-get-offsets", "print offsets of partitions", tool(client.GetOffsets)},
-		{"Topics and records", "delete-records", "kafka-delete-records", "delete records below an offset", tool(client.DeleteRecords)},
-		{"Groups of consumers", "consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", tool(client.ConsumerGroups)},
-		{"Groups of consumers", "groups", "kafka-groups", "list groups of all types; why GROUP: its last rebalances, and where it is stuck", tool(client.Groups)},
-		{"The cluster", "cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", tool(client.Cluster)},
-		{"The cluster", "broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", tool(client.BrokerAPIVersions)},
-		{"The cluster", "features", "kafka-features", "tell and change feature levels", tool(client.Features)},
-		{"The cluster", "metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", tool(client.MetadataQuorum)},
-		{"The cluster", "log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", tool(client.LogDirs)},
-		{"The cluster", "client-metrics", "kafka-client-metrics", "describe and alter which metrics clients push", tool(client.ClientMetrics)},
-		{"Files", "dump-log", "kafka-dump-log", "print the files of a log directory", offline(dumplog.Run)},
+		{"Topics and records", "get-offsets", "kafka-get-offsets", "print offsets of partitions", waits("get-offsets", client.GetOffsets)},
+		{"Topics and records", "delete-records", "kafka-delete-records", "delete records below an offset", waits("delete-records", client.DeleteRecords)},
+		{"Groups of consumers", "consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", waits("consumer-groups", client.ConsumerGroups)},
+		{"Groups of consumers", "groups", "kafka-groups", "list groups of all types; why GROUP: its last rebalances, and where it is stuck", waits("groups", client.Groups)},
+		{"The cluster", "cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", waits("cluster", client.Cluster)},
+		{"The cluster", "broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", waits("broker-api-versions", client.BrokerAPIVersions)},
+		{"The cluster", "features", "kafka-features", "tell and change feature levels", waits("features", client.Features)},
+		{"The cluster", "metadata-quorum", "kafka-metadata-quorum", "tell of the controllers and change them", waits("metadata-quorum", client.MetadataQuorum)},
+		{"The cluster", "log-dirs", "kafka-log-dirs", "tell what lies in the log directories of brokers", waits("log-dirs", client.LogDirs)},
+		{"The cluster", "client-metrics", "kafka-client-metrics", "describe and alter which metrics clients push", waits("client-metrics", client.ClientMetrics)},
+		{"Files", "dump-log", "kafka-dump-log", "print the files of a log directory", dumpLog},
 		{"Measure and test", "producer-perf-test", "kafka-producer-perf-test", "measure how fast records are written", tool(client.ProducerPerf)},
 		{"Measure and test", "consumer-perf-test", "kafka-consumer-perf-test", "measure how fast records are read", tool(client.ConsumerPerf)},
 		{"Measure and test", "e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", tool(client.E2ELatency)},
 		{"Measure and test", "verifiable-producer", "kafka-verifiable-producer", "write numbers, and tell of each answer in JSON", tool(client.VerifiableProducer)},
 		{"Measure and test", "verifiable-consumer", "kafka-verifiable-consumer", "read as a member of a group, and tell of it in JSON", tool(client.VerifiableConsumer)},
 		{"Help", "completion", "", "print what a shell needs to complete commands: bash, zsh or fish", completionCommand},
+	}
+}
+
+// waits has a tool that only asks and prints tell on a terminal that it takes long.
+func waits(name string, f func([]string, client.IO) int) func(context.Context, []string, Streams) int {
+	return func(ctx context.Context, args []string, s Streams) int {
+		line := progress.Start(s.Stderr, name)
+		defer line.Close()
+		return exitCode(ctx, f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: line.Before(s.Stdout), Stderr: line.Before(s.Stderr), Progress: line.Set}))
 	}
 }
 
@@ -72,6 +82,12 @@ func offline(f func(args []string, stdout, stderr io.Writer) int) func(context.C
 	return func(ctx context.Context, args []string, s Streams) int {
 		return exitCode(ctx, f(args, s.Stdout, s.Stderr))
 	}
+}
+
+func dumpLog(ctx context.Context, args []string, s Streams) int {
+	line := progress.Start(s.Stderr, "dump-log")
+	defer line.Close()
+	return exitCode(ctx, dumplog.Run(ctx, args, line.Before(s.Stdout), line.Before(s.Stderr), line.Set))
 }
 
 // Signalled is the cause of a context that a signal ended.

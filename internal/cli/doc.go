@@ -9,5 +9,6 @@
 //	argparse/   and those that stand on argparse4j
 //	internaltopics/  records of internal topics as JSON, for dump-log and console-consumer
 //	completion/ for bash, zsh and fish, from the same tables
+//	progress/   a line on a terminal while a tool takes long
 //	levels/     feature levels of releases, for the tools storage and features
 package cli

@@ -7,15 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-	"golang.org/x/term"
 
 	kafkaclient "barnabas/client"
 	"barnabas/internal/cli/options"
+	"barnabas/internal/cli/progress"
 	"barnabas/internal/kafka"
 )
 
@@ -104,7 +103,7 @@ func produceLines(set *options.Set, o IO) error {
 		return err
 	}
 	defer cl.Close()
-	p := consoleProducer{cl: cl, o: o, block: block, sync: set.Has("sync"), prompt: isTerminal(o.Stdin)}
+	p := consoleProducer{cl: cl, o: o, block: block, sync: set.Has("sync"), prompt: progress.IsTerminal(o.Stdin)}
 	readErr := p.run(reader)
 	return errors.Join(readErr, cl.Flush(context.WithoutCancel(o.Context)))
 }
@@ -142,11 +141,6 @@ func readerOf(set *options.Set, o IO) (*lineReader, error) {
 		return nil, err
 	}
 	return newLineReader(o.Stdin, set.Get("topic"), props)
-}
-
-func isTerminal(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // consoleProducer sends what a reader gives.

@@ -51,7 +51,8 @@ func (t *groupsTool) resetOffsets() error {
 		return &runtimeError{&executionError{named(err)}}
 	}
 	var results []groupOffsets
-	for _, id := range asInHashMap(ids, stringHash, powerOfTwo(len(ids))) {
+	for i, id := range asInHashMap(ids, stringHash, powerOfTwo(len(ids))) {
+		t.o.progressf("%d of %d groups", i, len(ids))
 		if failed[id] != nil && codeOf(failed[id]) != kafka.ErrGroupIDNotFound {
 			return &runtimeError{&executionError{failed[id]}}
 		}

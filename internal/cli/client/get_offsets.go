@@ -116,7 +116,8 @@ func getOffsets(set *options.Set, o IO) error {
 // are left out.
 func offsetsAt(ctx context.Context, cl *kgo.Client, o IO, byLeader map[int32][]kafka.TopicPartition, timestamp int64) (map[kafka.TopicPartition]int64, error) {
 	offsets := map[kafka.TopicPartition]int64{}
-	for _, leader := range slices.Sorted(maps.Keys(byLeader)) {
+	for i, leader := range slices.Sorted(maps.Keys(byLeader)) {
+		o.progressf("%d of %d brokers asked", i, len(byLeader))
 		resp, err := cl.Broker(int(leader)).RetriableRequest(ctx, listOffsetsRequest(byLeader[leader], timestamp))
 		if err != nil {
 			return nil, err

@@ -25,6 +25,15 @@ type IO struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
+	// Progress is told how far a tool is that takes long; nil if nobody wants to know.
+	Progress func(string)
+}
+
+// progressf says how far the tool is.
+func (o IO) progressf(format string, args ...any) {
+	if o.Progress != nil {
+		o.Progress(fmt.Sprintf(format, args...))
+	}
 }
 
 // logf writes a line in the form of Apache's tools' log.

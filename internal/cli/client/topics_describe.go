@@ -32,6 +32,9 @@ type describedPartition struct {
 func (t topicsTool) describe() error {
 	names, err := t.describeNames()
 	if err != nil || len(names) == 0 {
+		if err == nil && t.asJSON {
+			err = t.printJSON(nil)
+		}
 		return err
 	}
 	topics, err := t.describePartitions(names)
@@ -98,6 +101,7 @@ func (t topicsTool) describePartitions(names []string) ([]*describedTopic, error
 		req.Topics = append(req.Topics, rt)
 	}
 	for {
+		t.o.progressf("%d of %d topics", len(topics), len(names))
 		resp, err := req.RequestWith(t.ctx, t.cl)
 		if isUnsupported(err) {
 			return t.describeByMetadata(names)

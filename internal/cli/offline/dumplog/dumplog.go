@@ -3,6 +3,7 @@ package dumplog
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,9 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// Run is the command kafka-dump-log. It returns the exit code.
-func Run(args []string, stdout, stderr io.Writer) int {
+// Run is the command kafka-dump-log. It returns the exit code. It stops when the
+// context ends, and tells progress from time to time how far it is.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer, progress func(string)) int {
 	set := Options()
 	err := set.Parse(args)
 	switch {
@@ -34,7 +36,7 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	case !set.Has("files"):
 		return usage(set, stderr, `Missing required argument "[files]"`)
 	}
-	d := &dump{fsys: vfs.NewOS(nil), out: bufio.NewWriter(stdout), errs: stderr}
+	d := &dump{ctx: ctx, progress: progress, fsys: vfs.NewOS(nil), out: bufio.NewWriter(stdout), errs: stderr}
 	err = d.configure(set)
 	if err == nil {
 		err = d.run(strings.Split(set.Get("files"), ","))
@@ -42,7 +44,10 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	if flushErr := d.out.Flush(); err == nil && flushErr != nil {
 		err = flushErr
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return 1 // somebody stopped it
+	case err != nil:
 		return fail(stderr, err)
 	}
 	return 0
@@ -62,6 +67,9 @@ func usage(set *options.Set, stderr io.Writer, why string) int {
 
 // dump is one call of the tool.
 type dump struct {
+	ctx      context.Context
+	progress func(string)
+
 	fsys vfs.FS
 	out  *bufio.Writer
 	errs io.Writer

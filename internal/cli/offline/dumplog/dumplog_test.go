@@ -2,11 +2,15 @@ package dumplog
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"barnabas/internal/kafka"
+	"barnabas/internal/record"
 )
 
 // goldenCase is one call in testdata/cases.txt: the command line and what Apache
@@ -48,6 +52,9 @@ func readCases(t *testing.T) []goldenCase {
 	return out
 }
 
+// nobody wants to know how far it is.
+func nobody(string) {}
+
 func TestDumpLogPrintsWhatApachesPrints(t *testing.T) {
 	cases := readCases(t)
 	if len(cases) < 40 {
@@ -60,7 +67,7 @@ func TestDumpLogPrintsWhatApachesPrints(t *testing.T) {
 	t.Chdir(dir)
 	for _, c := range cases {
 		var stdout, stderr bytes.Buffer
-		exit := Run(c.args, &stdout, &stderr)
+		exit := Run(t.Context(), c.args, &stdout, &stderr, nobody)
 		compare(t, c.args, "stdout", stdout.String(), c.stdout)
 		compare(t, c.args, "stderr", strings.ReplaceAll(stderr.String(), dir, "/DIR"), c.stderr)
 		if got := fmt.Sprintf("[exit %d]", exit); got != c.exit {
@@ -105,7 +112,7 @@ func TestCommandLine(t *testing.T) {
 		{args: "--files x.log --value-decoder-class com.example.D", err: "Exception in thread \"main\" java.lang.RuntimeException: Failed to load decoder class com.example.D: there are", exit: 1},
 	} {
 		var stdout, stderr bytes.Buffer
-		exit := Run(strings.Fields(c.args), &stdout, &stderr)
+		exit := Run(t.Context(), strings.Fields(c.args), &stdout, &stderr, nobody)
 		if exit != c.exit || !strings.HasPrefix(stdout.String(), c.out) || !strings.HasPrefix(stderr.String(), c.err) || c.out == "" && stdout.Len() > 0 || c.err == "" && stderr.Len() > 0 {
 			t.Errorf("%s: exit %d\nstdout %.200s\nstderr %.200s", c.args, exit, stdout.String(), stderr.String())
 		}
@@ -163,8 +170,38 @@ func FuzzDumpLog(f *testing.F) {
 		for _, decoder := range []string{"--print-data-log", "--cluster-metadata-decoder", "--offsets-decoder", "--transaction-log-decoder"} {
 			var stdout, stderr bytes.Buffer
 			for _, e := range []string{".log", ".index", ".timeindex", ".snapshot", ".txnindex"} {
-				Run([]string{"--files", base + e, decoder}, &stdout, &stderr)
+				Run(t.Context(), []string{"--files", base + e, decoder}, &stdout, &stderr, nobody)
 			}
 		}
 	})
+}
+
+// TestDumpEndsWithItsContext: of a file of many batches, no more than the next few
+// megabytes are printed.
+func TestDumpEndsWithItsContext(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "00000000000000000000.log")
+	const count = 20
+	var log []byte
+	for i := range count {
+		b := record.NewBuilder(record.BatchOptions{BaseOffset: kafka.Offset(i)})
+		b.Append(record.Record{Value: make([]byte, 1<<20)})
+		batch, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		log = append(log, batch...)
+	}
+	if err := os.WriteFile(file, log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var told []string
+	var stdout, stderr bytes.Buffer
+	exit := Run(ctx, []string{"--files", file}, &stdout, &stderr, func(text string) { told = append(told, text); cancel() })
+	if lines := strings.Count(stdout.String(), "baseOffset"); exit != 1 || stderr.Len() > 0 || lines == 0 || lines > count/2 {
+		t.Errorf("exit %d, %d batches, %s", exit, lines, stderr.String())
+	}
+	if len(told) != 1 || told[0] != "00000000000000000000.log, 4 of 20 MB" {
+		t.Errorf("%q", told)
+	}
 }

@@ -52,7 +52,14 @@ type entries struct {
 	size     int64 // of the file
 	pos, end int64
 	buf      []byte
+
+	// look is called now and then; its error ends the reading.
+	look func(pos int64) error
+	seen int64 // where it was called last
 }
+
+// lookEvery is after how many bytes entries.look is called.
+const lookEvery = 4 << 20
 
 // openEntries opens the first limit bytes of a file.
 func (d *dump) openEntries(name string, limit int64) (*entries, error) {
@@ -64,13 +71,23 @@ func (d *dump) openEntries(name string, limit int64) (*entries, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &entries{name: name, file: file, size: size, end: min(size, limit)}, nil
+	end := min(size, limit)
+	return &entries{name: name, file: file, size: size, end: end, look: func(pos int64) error {
+		d.progress(fmt.Sprintf("%s, %d of %d MB", filepath.Base(name), pos>>20, end>>20))
+		return d.ctx.Err()
+	}}, nil
 }
 
 // next returns the next entry, valid until the call after it; io.EOF is the end.
 func (r *entries) next() (*entry, error) {
 	if r.pos >= r.end-record.MinHeaderSize {
 		return nil, io.EOF
+	}
+	if r.pos-r.seen >= lookEvery {
+		r.seen = r.pos
+		if err := r.look(r.pos); err != nil {
+			return nil, err
+		}
 	}
 	var head [record.MinHeaderSize]byte
 	if _, err := r.file.ReadAt(head[:], r.pos); err != nil {
