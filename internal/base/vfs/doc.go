@@ -29,6 +29,7 @@
 // Files:
 //
 //	vfs.go       FS, File and their words; WriteFileAtomic, ReadFile
+//	full.go      which errors are a lack of space
 //	gate.go      Gate
 //	os.go        the real file system
 //	os_linux.go  what only Linux has: pwritev, fdatasync, fallocate

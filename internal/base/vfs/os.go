@@ -93,7 +93,11 @@ func (o *OS) ReadDir(path string) ([]Entry, error) {
 func (o *OS) Rename(oldPath, newPath string) error {
 	o.gate.Enter()
 	defer o.gate.Leave()
-	return os.Rename(oldPath, newPath)
+	err := os.Rename(oldPath, newPath)
+	if link := (*os.LinkError)(nil); errors.As(err, &link) {
+		return pathError("rename", oldPath, link.Err)
+	}
+	return err
 }
 
 // Remove implements FS.

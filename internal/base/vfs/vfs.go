@@ -131,10 +131,13 @@ func WriteFile(fsys FS, path string, data []byte) (err error) {
 
 // WriteFileAtomic replaces a file so that after a crash either the old or the new
 // content is there: it writes path+".tmp", syncs it, renames it and syncs the
-// directory.
+// directory. Where the disk is full it takes back what it wrote.
 func WriteFileAtomic(fsys FS, path string, data []byte) error {
 	tmp := path + ".tmp"
 	if err := WriteFile(fsys, tmp, data); err != nil {
+		if IsFull(err) {
+			_ = fsys.Remove(tmp) // at worst it lies there until the next time
+		}
 		return err
 	}
 	if err := fsys.Rename(tmp, path); err != nil {

@@ -212,3 +212,39 @@ func TestReadOfAClosedFileFails(t *testing.T) {
 		}
 	})
 }
+
+func TestALackOfSpaceThatASyncReportsIsNone(t *testing.T) {
+	for _, x := range []struct {
+		op   vfs.OpKind
+		do   func(m *vfs.Mem) error
+		want bool
+	}{
+		{vfs.OpWrite, func(m *vfs.Mem) error { return vfs.WriteFileAtomic(m, "f", []byte("new")) }, true},
+		{vfs.OpCreate, func(m *vfs.Mem) error { return vfs.WriteFileAtomic(m, "f", []byte("new")) }, true},
+		{vfs.OpMkdir, func(m *vfs.Mem) error { return m.MkdirAll("d") }, true},
+		{vfs.OpSync, func(m *vfs.Mem) error { return vfs.WriteFileAtomic(m, "f", []byte("new")) }, false},
+		{vfs.OpSyncDir, func(m *vfs.Mem) error { return m.SyncDir("/") }, false},
+	} {
+		for _, number := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
+			m := vfs.NewMem(nil)
+			must(t, vfs.WriteFile(m, "f", []byte("old")))
+			m.Inject(func(op vfs.Op) vfs.Fault {
+				if op.Kind == x.op {
+					return vfs.Fault{Err: number, Written: 1}
+				}
+				return vfs.Fault{}
+			})
+			err := x.do(m)
+			m.Inject(nil)
+			if got, want := vfs.IsFull(err), x.want && number != syscall.EIO; err == nil || got != want {
+				t.Errorf("%s %v: a lack of space: %v, want %v", x.op, err, got, want)
+			}
+			if got := content(t, m, "f"); got != "old" {
+				t.Errorf("%s: the file is %q", x.op, got)
+			}
+			if there, _ := vfs.Exists(m, "f.tmp"); there && vfs.IsFull(err) {
+				t.Errorf("%s %v: part of the new file is left", x.op, err)
+			}
+		}
+	}
+}

@@ -193,3 +193,102 @@ func TestEveryOperationOfRecoveryMayFail(t *testing.T) {
 		}
 	}
 }
+
+// TestFullAtEveryOperation lets the n-th operation of a log's life find the disk full,
+// for each n. What failed is tried again, as a log's owner does, or something smaller
+// is, and a kill follows. Every batch that was appended is there then, and recovery
+// finds nothing odd.
+func TestFullAtEveryOperation(t *testing.T) {
+	for _, then := range []string{"again", "smaller and killed"} {
+		for n, failed := 1, true; failed; n++ {
+			if failed = fullAt(t, n, then == "again"); !failed && n < 40 {
+				t.Fatalf("the life has %d operations only", n)
+			}
+		}
+	}
+}
+
+// fullAt says whether there was an n-th operation.
+func fullAt(t *testing.T, n int, again bool) bool {
+	fx := makeFixture(t, func(c *Config) { c.SegmentBytes, c.IndexIntervalBytes = 400, 100 })
+	left := n
+	var failed vfs.Op
+	fx.mem.Inject(func(op vfs.Op) vfs.Fault {
+		switch op.Kind {
+		case vfs.OpWrite, vfs.OpCreate, vfs.OpRename:
+			if left--; left == 0 {
+				failed = op
+				return vfs.Fault{Err: syscall.ENOSPC, Written: op.Bytes / 2}
+			}
+		}
+		return vfs.Fault{}
+	})
+	s := scenario{fixture: fx}
+	s.lifeOnAFullDisk(again)
+	fx.mem.Inject(nil)
+	end, epoch := fx.log.LogEnd(), fx.log.LatestEpoch()
+	what := fmt.Sprintf("operation %d, %v, tried again: %v", n, failed, again)
+	if !fx.log.Usable() {
+		t.Fatalf("%s: %v", what, fx.log.Err())
+	}
+	fx.log.Abandon()
+	must(t, fx.tryOpen(Options{RecoveryPoint: s.flushed}))
+	s.check(what)
+	if r := fx.report; len(r.Cuts)+len(r.Damages)+len(r.BadSnapshots) > 0 || r.BadEpochs != nil || fx.log.LogEnd() != end || fx.log.LatestEpoch() != epoch {
+		t.Fatalf("%s: the log ends at %d in epoch %d, want %d in %d: %+v", what, fx.log.LogEnd(), fx.log.LatestEpoch(), end, epoch, r)
+	}
+	fx.log.Abandon()
+	return failed.Kind != ""
+}
+
+// lifeOnAFullDisk does what a leader does. What finds no space is tried again; else
+// something smaller is, and life ends.
+func (s *scenario) lifeOnAFullDisk(again bool) {
+	s.t.Helper()
+	sequence := int32(0)
+	for epoch := range kafka.LeaderEpoch(8) {
+		add := func(records, size int) func() error {
+			b := sizedBatch(records, size, 1000, producerOpt(3, 0, sequence))
+			return func() error {
+				out := make([]Appended, 1)
+				err := s.log.AppendLeader(epoch, s.now, []record.Batch{b}, out)
+				if err == nil {
+					s.batches = append(s.batches, b)
+					sequence += int32(records)
+				}
+				return err
+			}
+		}
+		steps := []func() error{func() error { return s.log.AssignEpoch(epoch) }}
+		for _, size := range []int{20, 100, 20, 120} {
+			steps = append(steps, func() error { return add(2, size)() })
+		}
+		for _, step := range append(steps, func() error { return s.log.Checkpoint(s.flushed) }) {
+			err := step()
+			switch {
+			case err == nil:
+			case !vfs.IsFull(err):
+				s.t.Fatal(err)
+			case again:
+				must(s.t, step())
+			default:
+				must(s.t, add(1, 1)())
+				s.flush()
+				return
+			}
+		}
+		if epoch%3 == 1 {
+			s.flush()
+		}
+	}
+}
+
+func (s *scenario) flush() {
+	s.t.Helper()
+	must(s.t, s.log.Flush(s.log.LogEnd()))
+	if err := s.log.Checkpoint(s.log.RecoveryPoint()); err == nil {
+		s.flushed = s.log.RecoveryPoint()
+	} else if !vfs.IsFull(err) {
+		s.t.Fatal(err)
+	}
+}

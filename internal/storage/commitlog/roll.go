@@ -2,6 +2,7 @@ package commitlog
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -43,7 +44,7 @@ func (l *Log) rollAt(base kafka.Offset, now kafka.TimestampMs) error {
 		return err
 	}
 	if err := createSegmentFiles(l.env, l.dir, base, l.config.Load()); err != nil {
-		return err
+		return l.takeBack(base, err)
 	}
 	old.seal(&l.act)
 	l.sealedBytes += old.size
@@ -51,6 +52,16 @@ func (l *Log) rollAt(base kafka.Offset, now kafka.TimestampMs) error {
 	l.act = l.emptyActive(base, now)
 	l.producers.mapEnd = base
 	return l.takeSnapshot(unsynced)
+}
+
+// takeBack removes the files of a segment that could not be begun. The old one goes
+// on, perhaps beyond that base, and recovery would take an empty segment there for
+// the end of the log.
+func (l *Log) takeBack(base kafka.Offset, cause error) error {
+	if err := removeSegmentFiles(l.env, l.dir, base); err != nil {
+		return l.fail(fmt.Errorf("%w; and then %w", cause, err))
+	}
+	return cause
 }
 
 // syncSegment makes all files of a segment durable.

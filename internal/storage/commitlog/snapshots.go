@@ -26,6 +26,9 @@ func (l *Log) takeSnapshot(mode syncMode) error {
 	}
 	path := filePath(l.dir, ps.mapEnd, snapshotSuffix)
 	if err := writeFile(l.env.FS, path, ps.encodeSnapshot(), mode); err != nil {
+		if vfs.IsFull(err) {
+			_ = l.env.FS.Remove(path) // Open removes what it cannot read
+		}
 		return err
 	}
 	ps.snapEnd = ps.mapEnd
