@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/record"
 	"barnabas/internal/replica/purgatory"
@@ -58,7 +59,7 @@ func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []reco
 		p.wantFlushLocked(end, &e)
 	}
 	p.advanceLocked(r, &e)
-	full := isFull(err) && r.log.Usable()
+	full := vfs.IsFull(err) && r.log.Usable()
 	p.mu.Unlock()
 	switch {
 	case full:

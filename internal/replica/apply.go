@@ -2,10 +2,12 @@ package replica
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/config"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
@@ -253,6 +255,9 @@ func (m *Manager) drop(p *Partition) {
 	m.cleaners.forget(p)
 	p.awaitFlush()
 	if log == nil {
+		if d.stopWaiting(p) {
+			m.retireUnmade(p, d)
+		}
 		return // being opened: who opens it sees that it has left; or its directory has failed
 	}
 	p.mu.Lock()
@@ -261,9 +266,26 @@ func (m *Manager) drop(p *Partition) {
 	m.retireFolder(p, d)
 }
 
-// retireFolder renames a replica's folder and has it removed later.
+// retireUnmade is retireFolder for a replica whose log there was no space for: it
+// may have no folder.
+func (m *Manager) retireUnmade(p *Partition, d *Dir) {
+	there, err := vfs.Exists(d.fs, filepath.Join(d.path, logdir.Name(p.id.TopicPartition())))
+	if err != nil {
+		d.fail("delete", p.id.TopicPartition(), err)
+	} else if there {
+		m.retireFolder(p, d)
+	}
+}
+
+// retireFolder renames a replica's folder and has it removed later. Where there is no
+// space for the new name it is removed at once.
 func (m *Manager) retireFolder(p *Partition, d *Dir) {
 	name, err := d.retire(p.id.TopicPartition(), logdir.Deleted)
+	if vfs.IsFull(err) {
+		if err = d.removeNow(deletion{folder: logdir.Name(p.id.TopicPartition())}); err == nil {
+			return
+		}
+	}
 	if err != nil {
 		d.fail("delete", p.id.TopicPartition(), err)
 		return

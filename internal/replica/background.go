@@ -3,6 +3,7 @@ package replica
 import (
 	"time"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/config"
 	"barnabas/internal/kafka"
 	"barnabas/internal/storage/commitlog"
@@ -42,6 +43,7 @@ func (d *Dir) chores(c *config.Broker) []chore {
 		{name: "delete old segments", every: c.Logs.RetentionCheckInterval, first: max(c.Logs.InitialTaskDelay, time.Millisecond), do: d.retain},
 		{name: "remove deleted files", every: deleteCheck, do: d.removeDue},
 		{name: "checkpoint cleaner offsets", every: deleteCheck, do: func(time.Time) error { return d.checkpointCleaned() }},
+		{name: "open logs that had no space", every: deleteCheck, do: func(time.Time) error { return d.openWaiting() }},
 		{name: "expire producers", every: c.Producers.IDExpirationCheckInterval, do: func(now time.Time) error { d.expireProducers(now); return nil }},
 	}
 }
@@ -64,7 +66,7 @@ func (d *Dir) background(stop <-chan struct{}) {
 		for i := range chores {
 			c := &chores[i]
 			if !c.next.After(now) {
-				if err := c.do(now); isFull(err) {
+				if err := c.do(now); vfs.IsFull(err) {
 					d.full(c.name, kafka.TopicPartition{}, err)
 				} else if err != nil {
 					d.fail(c.name, kafka.TopicPartition{}, err)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/storage/cleaner"
 )
@@ -320,7 +321,7 @@ func (c *cleaners) failed(x candidate, err error) bool {
 	}
 	tp := x.part.id.TopicPartition()
 	switch {
-	case isDiskFull(err) && x.part.logUsable(x.role):
+	case vfs.IsFull(err) && x.part.logUsable(x.role):
 		c.mu.Lock()
 		h := c.history(x.part)
 		first := !h.warned

@@ -3,6 +3,7 @@ package replica
 import (
 	"maps"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/storage/logdir"
 )
@@ -66,7 +67,7 @@ func (d *Dir) checkpointCleaned() error {
 		return nil
 	}
 	err := logdir.WriteCheckpoint(d.fs, d.path, logdir.CleanerOffsets, offsets)
-	if isDiskFull(err) {
+	if vfs.IsFull(err) {
 		// Nothing is lost: what the file does not say is cleaned once more.
 		d.mu.Lock()
 		d.cleanedMoved = true

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"math"
 	"sync"
-	"syscall"
 	"time"
 
 	"barnabas/internal/storage/cleaner"
@@ -97,10 +96,6 @@ func (p *Partition) logUsable(r *role) bool {
 // stopped: nothing is wrong.
 func isRetry(err error) bool {
 	return errors.Is(err, commitlog.ErrStale) || errors.Is(err, commitlog.ErrClosed) || errors.Is(err, errCleaningStopped)
-}
-
-func isDiskFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 func isSystem(err error) bool {

@@ -3,7 +3,9 @@ package replica
 import (
 	"sync"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
+	"barnabas/internal/storage/commitlog"
 	"barnabas/internal/storage/logdir"
 )
 
@@ -61,13 +63,18 @@ func (m *Manager) putBackMarks() {
 	}
 }
 
-// keep does something for a directory that works, and takes it out of service if
-// that fails.
+// keep does something of a stop for a directory that works, and takes it out of
+// service if that fails. Where there is no space for it the directory gets no mark.
 func (d *Dir) keep(doing string, do func() error) {
 	if !d.Online() {
 		return
 	}
-	if err := do(); err != nil {
+	err := do()
+	if vfs.IsFull(err) {
+		if !d.unkept.Swap(true) {
+			d.m.env.log.Warn("a log directory is full and cannot be left as a clean stop does: the next start recovers it", "dir", d.path, "while", doing, "error", err)
+		}
+	} else if err != nil {
 		d.fail(doing, kafka.TopicPartition{}, err)
 	}
 }
@@ -98,7 +105,7 @@ func (d *Dir) close(epoch kafka.BrokerEpoch) {
 	d.mu.Lock()
 	whole := d.unopened == 0
 	d.mu.Unlock()
-	if whole {
+	if whole && !d.unkept.Load() {
 		d.keep("mark a clean shutdown", func() error { return logdir.WriteCleanShutdown(d.fs, d.path, epoch) })
 	}
 }
@@ -129,9 +136,13 @@ func (d *Dir) closeLog(p *Partition, points *offsets) {
 	if !d.Online() {
 		return
 	}
+	recovery := snap.LogEnd()
+	if log.Err() != commitlog.ErrClosed {
+		recovery = p.flushedOffset() // there was no space to close it
+	}
 	points.mu.Lock()
 	defer points.mu.Unlock()
-	points.recovery[tp] = snap.LogEnd()
+	points.recovery[tp] = recovery
 	if start, ok := checkpointedStart(snap); ok {
 		points.logStart[tp] = start
 	}

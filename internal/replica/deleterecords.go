@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 )
 
@@ -126,7 +127,7 @@ func (t *startsTask) run() {
 		}
 		err := d.checkpointLogStarts()
 		switch {
-		case isFull(err):
+		case vfs.IsFull(err):
 			d.m.env.log.Warn("the disk is full: log starts that were raised are not written yet, and a crash would undo them", "dir", d.path)
 			err = nil
 		case err != nil:

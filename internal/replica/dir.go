@@ -19,15 +19,17 @@ const flushesAtOnce = 32
 
 // Dir is one log directory.
 type Dir struct {
-	path    string
-	id      kafka.UUID
-	fs      vfs.FS
-	m       *Manager
-	logs    *commitlog.Env
-	flushes *executor
-	clean   logdir.CleanShutdown // how the last node left it
-	found   []logdir.Folder      // at the start
-	points  checkpoints          // read at the start, until every log is open; cleaner stays, guarded by mu
+	path string
+	id   kafka.UUID
+	// metadata says that the metadata log lies in it, too.
+	metadata bool
+	fs       vfs.FS
+	m        *Manager
+	logs     *commitlog.Env
+	flushes  *executor
+	clean    logdir.CleanShutdown // how the last node left it
+	found    []logdir.Folder      // at the start
+	points   checkpoints          // read at the start, until every log is open; cleaner stays, guarded by mu
 
 	// What retention has done since the start, when it looks next, and when the
 	// next segment is due by its age (timestamps; 0: never).
@@ -37,6 +39,7 @@ type Dir struct {
 	fullLogged atomic.Int64 // when a lack of space was last logged, in ms
 
 	failed    atomic.Bool
+	unkept    atomic.Bool // a stop could not write all for lack of space
 	highMoved atomic.Bool // a high watermark moved since the last checkpoint
 
 	mu         sync.Mutex
@@ -47,6 +50,11 @@ type Dir struct {
 	// that as long as keepingStarts. Guarded by mu.
 	startWaits    []func(error)
 	keepingStarts bool
+	// waiting are replicas that have no log for lack of space; atWork is the one of
+	// them that is being tried, until workDone closes. Guarded by mu.
+	waiting  []waiting
+	atWork   *Partition
+	workDone chan struct{}
 
 	cleanedMoved bool // points.cleaner is not what its file says; guarded by mu
 
@@ -171,10 +179,10 @@ func (d *Dir) retire(tp kafka.TopicPartition, kind logdir.Kind) (name string, er
 }
 
 // deleteLater lets something be removed when its time has come.
-func (d *Dir) deleteLater(x deletion) {
+func (d *Dir) deleteLater(x ...deletion) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.deletions = append(d.deletions, x)
+	d.deletions = append(d.deletions, x...)
 }
 
 // removeDue removes the folders and files whose time has come.
@@ -192,17 +200,25 @@ func (d *Dir) removeDue(now time.Time) error {
 	clear(d.deletions[len(rest):])
 	d.deletions = rest
 	d.mu.Unlock()
-	for _, x := range due {
-		if x.folder == "" {
-			if err := x.files.Remove(d.fs); err != nil {
-				return fmt.Errorf("remove files of deleted segments: %w", err)
-			}
-			continue
+	for i, x := range due {
+		if err := d.removeNow(x); err != nil {
+			d.deleteLater(due[i:]...)
+			return err
 		}
-		if err := vfs.RemoveAll(d.fs, filepath.Join(d.path, x.folder)); err != nil {
-			return fmt.Errorf("remove %s: %w", x.folder, err)
-		}
-		d.m.env.log.Info("deleted a replica's folder", "dir", d.path, "folder", x.folder)
 	}
+	return nil
+}
+
+func (d *Dir) removeNow(x deletion) error {
+	if x.folder == "" {
+		if err := x.files.Remove(d.fs); err != nil {
+			return fmt.Errorf("remove files of deleted segments: %w", err)
+		}
+		return nil
+	}
+	if err := vfs.RemoveAll(d.fs, filepath.Join(d.path, x.folder)); err != nil {
+		return fmt.Errorf("remove %s: %w", x.folder, err)
+	}
+	d.m.env.log.Info("deleted a replica's folder", "dir", d.path, "folder", x.folder)
 	return nil
 }

@@ -49,6 +49,9 @@ type DirOptions struct {
 	Path string
 	ID   kafka.UUID
 	FS   vfs.FS // with the directory's own gate
+	// Metadata says that the metadata log lies in it, too: the node ends with it
+	// (KIP-858).
+	Metadata bool
 }
 
 // Membership is told what the controller has to hear about this node's
@@ -112,7 +115,7 @@ func Open(o Options) (*Manager, error) {
 	m.image.Store(image.Empty())
 	for _, do := range o.Dirs {
 		d := &Dir{
-			path: do.Path, id: do.ID, fs: do.FS, m: m,
+			path: do.Path, id: do.ID, metadata: do.Metadata, fs: do.FS, m: m,
 			logs:       &commitlog.Env{FS: do.FS, Files: o.Files, Random: e.drawBelow},
 			flushes:    newExecutor(flushesAtOnce),
 			partitions: map[*Partition]struct{}{},
@@ -179,9 +182,13 @@ func (m *Manager) otherLeader(topic string, index int32) (kafka.BrokerID, kafka.
 	return kafka.NoBroker, kafka.NoLeaderEpoch
 }
 
-// directoryFailed tells the controller, and ends the node with its last
-// directory.
+// directoryFailed tells the controller, and ends the node with its last directory or
+// that of the metadata log.
 func (m *Manager) directoryFailed(d *Dir, err error) {
+	if d.metadata {
+		m.opts.Fatal(fmt.Errorf("log directory %s, in which the metadata log lies, has failed: %w", d.path, err))
+		return
+	}
 	for _, other := range m.dirs {
 		if other.Online() {
 			m.opts.Membership.DirectoryFailed(d.id)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/storage/commitlog"
@@ -174,7 +175,8 @@ func (d *Dir) emptyFolder(folder string) (bool, error) {
 	return true, nil
 }
 
-// openStarted opens a log of the start, and lets its partition serve.
+// openStarted opens a log of the start, and lets its partition serve. Where there is
+// no space for that the partition waits.
 func (d *Dir) openStarted(p *Partition) {
 	select {
 	case <-d.m.stop:
@@ -182,11 +184,15 @@ func (d *Dir) openStarted(p *Partition) {
 	default:
 	}
 	if d.Online() {
-		d.open(p, commitlog.Options{
+		err := d.open(p, commitlog.Options{
 			Clean:         d.clean.Clean,
 			RecoveryPoint: d.points.recovery[p.id.TopicPartition()],
 			LogStart:      d.points.logStart[p.id.TopicPartition()],
 		}, d.points.high[p.id.TopicPartition()])
+		if err != nil {
+			d.await(waiting{part: p}, "open", err)
+			return
+		}
 	}
 	d.m.progress.logsOpen.Add(1)
 	d.mu.Lock()
@@ -194,8 +200,9 @@ func (d *Dir) openStarted(p *Partition) {
 	d.mu.Unlock()
 }
 
-// open opens a partition's log and gives it to the partition.
-func (d *Dir) open(p *Partition, o commitlog.Options, high kafka.Offset) {
+// open opens a partition's log and gives it to the partition. The error is a lack of
+// space; any other ends the directory.
+func (d *Dir) open(p *Partition, o commitlog.Options, high kafka.Offset) error {
 	var last commitlog.Progress
 	o.Env, o.Dir = d.logs, filepath.Join(d.path, logdir.Name(p.id.TopicPartition()))
 	o.Config = p.role.Load().settings.log
@@ -209,9 +216,12 @@ func (d *Dir) open(p *Partition, o commitlog.Options, high kafka.Offset) {
 		last = now
 	}
 	log, report, err := commitlog.Open(o)
+	if vfs.IsFull(err) {
+		return err
+	}
 	if err != nil {
 		d.fail("open", p.id.TopicPartition(), err)
-		return
+		return nil
 	}
 	d.report(p, report)
 	log.SetHighWatermark(high)
@@ -221,6 +231,7 @@ func (d *Dir) open(p *Partition, o commitlog.Options, high kafka.Offset) {
 			d.m.retireFolder(p, d)
 		}
 	}
+	return nil
 }
 
 // report logs what opening a log has found. A cut that took whole batches, and
@@ -322,18 +333,23 @@ func (m *Manager) choose(n *newReplica) {
 	d.add(n.part)
 }
 
-// create makes the folder and the log of a replica that has its directory.
+// create makes the folder and the log of a replica that has its directory. Where
+// there is no space the partition waits for it.
 func (m *Manager) create(p *Partition) {
 	d := p.role.Load().dir
 	if d == nil {
 		return
 	}
 	folder := filepath.Join(d.path, logdir.Name(p.id.TopicPartition()))
-	if err := d.makeFolder(folder, p.id.ID); err != nil {
-		d.fail("create", p.id.TopicPartition(), err)
-		return
+	err := d.makeFolder(folder, p.id.ID)
+	if err == nil {
+		err = d.open(p, commitlog.Options{Clean: true}, 0)
 	}
-	d.open(p, commitlog.Options{Clean: true}, 0)
+	if vfs.IsFull(err) {
+		d.await(waiting{part: p, fresh: true}, "create", err)
+	} else if err != nil {
+		d.fail("create", p.id.TopicPartition(), err)
+	}
 }
 
 func (d *Dir) makeFolder(folder string, id kafka.UUID) error {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/storage/commitlog"
 )
@@ -43,11 +44,11 @@ func (d *Dir) retain(now time.Time) error {
 	for _, r := range due {
 		r.part.startDue.Store(int64(r.what.Start))
 	}
-	if err := d.checkpointLogStarts(); err != nil && !isFull(err) {
+	if err := d.checkpointLogStarts(); err != nil && !vfs.IsFull(err) {
 		return err
 	}
 	for _, r := range due {
-		if err := d.carryOut(r, now); isFull(err) && r.role.log.Usable() {
+		if err := d.carryOut(r, now); vfs.IsFull(err) && r.role.log.Usable() {
 			d.full("delete old segments", r.part.id.TopicPartition(), err) // others may make room
 		} else if err != nil {
 			return fmt.Errorf("partition %s: %w", r.part.id.TopicPartition(), err)
