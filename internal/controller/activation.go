@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,6 +31,32 @@ func (c *Controller) lead(l Leadership) {
 	c.mu.Unlock()
 	c.startTasks(now)
 	c.o.Logger.Info("controller is active", "epoch", l.Epoch, "offset", l.Next, "metadata_version", a.version.String())
+}
+
+// cutBack makes the committed state the pending one again. What activation had
+// written may be among what is lost: the registration comes again, but without the
+// rest there is no cluster to go on with.
+func (c *Controller) cutBack(l Leadership) {
+	if c.active == nil || c.active.epoch != l.Epoch {
+		return
+	}
+	lost := c.waiters
+	n := 0
+	for n < len(lost) && lost[n].last < l.Next {
+		n++
+	}
+	c.waiters, lost = lost[:n:n], lost[n:]
+	now := c.o.Clock.Now()
+	c.active = newActive(c, l, now)
+	c.mu.Lock()
+	c.sessions = newSessions(c.active, now)
+	c.mu.Unlock()
+	if c.active.version == 0 || l.OpenTransaction {
+		c.o.Fatal(errors.New("controller activation: the disk of the metadata log is full"))
+	}
+	for _, w := range lost {
+		w.refuse(noSpace)
+	}
 }
 
 // newSessions gives each broker that is not fenced a session that begins now.
@@ -129,7 +156,9 @@ func abortTransaction() *metarec.AbortTransactionRecord {
 }
 
 // registerSelf writes this controller's registration unless it stands there. A
-// refusal means that the leadership is gone, which Resign will tell.
+// refusal means that the leadership is gone, which Resign will tell, or a full disk:
+// then the registration is written with the first idle record that there is space
+// for.
 func (c *Controller) registerSelf(a *active) {
 	if a.version < kafka.MetadataVersionControllerRecord {
 		return
@@ -137,7 +166,7 @@ func (c *Controller) registerSelf(a *active) {
 	if old, ok := a.image.Cluster.Controllers.Get(c.o.ID); ok && old.IncarnationID == c.o.Self.IncarnationID {
 		return
 	}
-	if refused := c.write(a, decision{records: []metarec.Message{c.o.Self}}); refused != nil {
+	if refused := c.write(a, decision{records: []metarec.Message{c.o.Self}}); refused != nil && refused.code != kafka.ErrKafkaStorageError {
 		c.o.Logger.Warn("this controller could not register itself", "error", refused.code)
 	}
 }

@@ -27,7 +27,10 @@ type Log interface {
 
 // Records are framed metadata records for one Append.
 type Records struct {
-	Epoch  kafka.LeaderEpoch
+	Epoch kafka.LeaderEpoch
+	// Next is the offset for which they were decided. A log that was cut back
+	// meanwhile (CutBack) does not take them.
+	Next   kafka.Offset
 	Frames [][]byte
 	// Divisible records may be written as several batches; others are one.
 	Divisible bool
@@ -116,6 +119,11 @@ func (c *Controller) BecomeLeader(l Leadership) {
 // Resign ends the leadership. Operations that wait are refused: their records may
 // be committed or not.
 func (c *Controller) Resign() { c.callback(c.resign) }
+
+// CutBack tells that the disk of the metadata log is full: nothing that was appended
+// at l.Next or above is in the log. The operations whose records those were are
+// refused, and the controller goes on from what is committed.
+func (c *Controller) CutBack(l Leadership) { c.callback(func() { c.cutBack(l) }) }
 
 // Committed tells that all records up to and with the offset are committed, and
 // what this node's newest image is, or nil. It is cheap and may be called for each

@@ -28,7 +28,8 @@
 //
 // Invariants:
 //
-//  1. Only replay changes the pending image; what was not appended is not in it.
+//  1. Only replay changes the pending image; what was not appended is not in it. What
+//     the log gives up on a full disk leaves it again (CutBack), with its operations.
 //  2. Offsets are as the log gives them: nobody else appends data in our epoch.
 //  3. Each request is answered once: on commit, or with an error code. After
 //     Resign none is left.

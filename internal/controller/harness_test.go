@@ -2,6 +2,7 @@ package controller
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -46,6 +47,7 @@ type cluster struct {
 	log       []entry
 	next      kafka.Offset
 	epoch     kafka.LeaderEpoch // that leads; 0: none
+	self      string            // names the incarnation; "": self
 	held      bool              // appends are not committed until commit
 	uncommit  []image.Batch
 	stream    *image.Stream
@@ -111,7 +113,7 @@ func (cl *cluster) start(seed uint64, overrides ...string) {
 		cl.t.Fatal(err)
 	}
 	self := metarec.NewRegisterControllerRecord()
-	self.ControllerID, self.IncarnationID = 1, id("self")
+	self.ControllerID, self.IncarnationID = 1, id(cmp.Or(cl.self, "self"))
 	if cl.supports {
 		self.Features = supportedFeatures()
 	}
@@ -177,15 +179,26 @@ func (cl *cluster) lead() {
 	cl.c.BecomeLeader(Leadership{Epoch: cl.epoch, Next: cl.next, Committed: cl.stream.Shown(), OpenTransaction: cl.stream.InTransaction()})
 }
 
-// restart begins a new process: what was not committed is lost.
-func (cl *cluster) restart(seed uint64, overrides ...string) {
-	cl.c.Close()
+// forget drops what was not committed.
+func (cl *cluster) forget() {
 	for _, b := range cl.uncommit {
 		cl.log = cl.log[:len(cl.log)-len(b.Records)]
 		cl.next -= kafka.Offset(len(b.Records))
 	}
 	cl.uncommit = nil
 	cl.from = min(cl.from, len(cl.log))
+}
+
+// cutBack gives up what was not committed, as a full disk has the quorum do.
+func (cl *cluster) cutBack() {
+	cl.forget()
+	cl.c.CutBack(Leadership{Epoch: cl.epoch, Next: cl.next, Committed: cl.stream.Shown(), OpenTransaction: cl.stream.InTransaction()})
+}
+
+// restart begins a new process: what was not committed is lost.
+func (cl *cluster) restart(seed uint64, overrides ...string) {
+	cl.c.Close()
+	cl.forget()
 	cl.start(seed, overrides...)
 	cl.lead()
 }

@@ -129,15 +129,20 @@ func (c *Controller) append(a *active, d decision) (kafka.Offset, error) {
 		}
 		frames[i] = frame
 	}
-	return c.o.Log.Append(Records{Epoch: a.epoch, Frames: frames, Divisible: d.divisible})
+	return c.o.Log.Append(Records{Epoch: a.epoch, Next: a.next, Frames: frames, Divisible: d.divisible})
 }
 
 // appendFailed says what a client is told when the log takes nothing: mostly that
-// the leadership is lost, which the quorum will tell us next.
+// the leadership is lost, which the quorum will tell us next. Of a full disk its
+// owner has logged already.
 func (c *Controller) appendFailed(err error) *refusal {
-	c.o.Logger.Warn("metadata records were not taken by the log", "error", err)
 	var code kafka.ErrorCode
-	if errors.As(err, &code) {
+	errors.As(err, &code)
+	if code == kafka.ErrKafkaStorageError {
+		return &noSpace
+	}
+	c.o.Logger.Warn("metadata records were not taken by the log", "error", err)
+	if code != kafka.ErrNone {
 		return &refusal{code: code}
 	}
 	return &refusal{code: kafka.ErrNotController}

@@ -95,6 +95,9 @@ func (c *Controller) runTasks() {
 // gone or comes back later; the task is due again either way.
 func (c *Controller) do(a *active, d decision) bool {
 	if refused := c.write(a, d); refused != nil {
+		if refused.code == kafka.ErrKafkaStorageError {
+			return false // the owner of the disk has logged it
+		}
 		c.o.Logger.Warn("a periodic task of the controller failed; it comes again", "error", refused.code)
 		return false
 	}
@@ -130,7 +133,9 @@ func (c *Controller) writeNoOp(a *active, every time.Duration) time.Time {
 	if due := a.lastWrite.Add(every); due.After(a.now) {
 		return due
 	}
-	c.do(a, decision{records: []metarec.Message{metarec.NewNoOpRecord()}})
+	if c.do(a, decision{records: []metarec.Message{metarec.NewNoOpRecord()}}) {
+		c.registerSelf(a) // a full disk may have taken it back
+	}
 	return a.now.Add(every)
 }
 

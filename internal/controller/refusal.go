@@ -34,6 +34,10 @@ var (
 	unknownTopicID = refusal{kafka.ErrUnknownTopicID, "This server does not host this topic ID."}
 )
 
+// noSpace is the answer to what the metadata log has no space for. Clients try again
+// after its code.
+var noSpace = refusal{kafka.ErrKafkaStorageError, "The disk of the metadata log is full."}
+
 func tooManyRecords() *refusal {
 	return refuse(kafka.ErrPolicyViolation, "Unable to perform excessively large batch operation.")
 }

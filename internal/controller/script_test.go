@@ -93,6 +93,11 @@ func (d *dialogue) command(c script.Command) *string {
 				d.bootstrap = append(d.bootstrap, feature(k, int16(l)))
 			}
 		}
+	case "incarnation": // a new process
+		d.c.Close()
+		d.seed++
+		d.self = c.Word(0)
+		d.start(d.seed)
 	case "supports": // a new process whose registration names what it supports
 		d.c.Close()
 		d.seed++
@@ -112,6 +117,8 @@ func (d *dialogue) command(c script.Command) *string {
 	case "commit":
 		d.held = false
 		d.commit()
+	case "cut-back": // the disk is full: what was not committed is given up
+		d.cutBack()
 	case "refuse-appends":
 		d.refuse = errors.New("no")
 		if c.Word(0) != "" {

@@ -247,6 +247,12 @@ func (c *core) onHeartbeatRefused(now time.Time, code kafka.ErrorCode) {
 			return
 		}
 	}
+	if code == kafka.ErrKafkaStorageError && c.state == Draining {
+		// The controller has no space to write down that this broker goes. A stop must
+		// not wait for that: the next registration tells it.
+		c.state = Stopped
+		return
+	}
 	c.retry(now)
 }
 

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+
 	"barnabas/internal/controller"
 	"barnabas/internal/kafka"
 	"barnabas/internal/membership"
@@ -22,7 +24,11 @@ func (l controllerLog) Append(r controller.Records) (kafka.Offset, error) {
 	if r.Divisible {
 		how = quorum.Divisible
 	}
-	return l.quorum.Append(r.Epoch, r.Frames, how)
+	last, err := l.quorum.AppendAt(r.Next, r.Epoch, r.Frames, how)
+	if errors.Is(err, quorum.ErrFull) {
+		err = kafka.ErrKafkaStorageError
+	}
+	return last, err
 }
 
 // follower follows the quorum's log: it feeds the loader and tells the controller
@@ -47,10 +53,17 @@ func (f follower) LeaderChanged(c quorum.LeaderChange) {
 		f.controller.Resign()
 		return
 	}
-	f.controller.BecomeLeader(controller.Leadership{
+	f.controller.BecomeLeader(f.leadership(c))
+}
+
+// CutBack has the controller go on from what is committed.
+func (f follower) CutBack(c quorum.LeaderChange) { f.controller.CutBack(f.leadership(c)) }
+
+func (f follower) leadership(c quorum.LeaderChange) controller.Leadership {
+	return controller.Leadership{
 		Epoch: c.Epoch, Next: c.NextOffset,
 		Committed: f.loader.Loaded(), OpenTransaction: f.loader.InTransaction(),
-	})
+	}
 }
 
 // bootstrapRecords are what formatting left, decoded for the controller.

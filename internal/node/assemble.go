@@ -98,7 +98,7 @@ func (n *Node) openReplicas() error {
 	}
 	for _, path := range c.Node.LogDirs {
 		d := n.dirs.find(path)
-		o.Dirs = append(o.Dirs, replica.DirOptions{Path: d.path, ID: d.meta.DirectoryID, FS: d.fs})
+		o.Dirs = append(o.Dirs, replica.DirOptions{Path: d.path, ID: d.meta.DirectoryID, FS: d.fs, Metadata: path == c.Node.MetadataLogDir})
 	}
 	var err error
 	n.replicas, err = replica.Open(o)

@@ -23,6 +23,7 @@ func (f imageFollower) LoadSnapshot(r *SnapshotReader) error {
 }
 func (f imageFollower) Committed(b []record.Batch) error { return f.loader.Apply(b) }
 func (f imageFollower) LeaderChanged(c LeaderChange)     { f.changes <- c }
+func (f imageFollower) CutBack(LeaderChange)             {}
 
 // A folder of Apache Kafka becomes an image; the image becomes a snapshot; a restart
 // from that snapshot, without the log below it, gives the image again.

@@ -18,8 +18,10 @@
 // Invariants:
 //
 //  1. Offsets are given out in the order of the log: the queue and the log are
-//     neighbours without a gap. A failed write cannot break this, because it ends
-//     the quorum (Options.Fatal) and with it the node.
+//     neighbours without a gap. A failed write cannot break this: what a full disk
+//     does not take is cut off the queue and given up together with all behind it,
+//     before the listener is told (CutBack) and before an offset is given out again;
+//     any other failure ends the quorum (Options.Fatal) and with it the node.
 //  2. The listener sees the whole log in order, from the latest snapshot on, and
 //     nothing that is not committed, which means flushed here. Offsets are missing
 //     only where the log itself has a hole (open.go, cutHole).

@@ -54,7 +54,8 @@ type follower struct {
 	batches  []record.Batch
 	all      []string // values of all data records, those of the snapshot first
 	changes  []LeaderChange
-	err      error // what Committed returns
+	cuts     []LeaderChange // what CutBack was told
+	err      error          // what Committed returns
 }
 
 func newFollower() *follower { return &follower{changed: make(chan struct{})} }
@@ -92,6 +93,13 @@ func (f *follower) LeaderChanged(c LeaderChange) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.changes = append(f.changes, c)
+	f.note()
+}
+
+func (f *follower) CutBack(c LeaderChange) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.cuts = append(f.cuts, c)
 	f.note()
 }
 

@@ -3,7 +3,10 @@ package quorum
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/metarec"
 	"barnabas/internal/raft"
@@ -61,18 +64,58 @@ func (q *Quorum) begin() error {
 	return q.afterCommit(nil)
 }
 
-// step does what has come up: it writes all that is pending as one, once.
+// step does what has come up: it writes all that is pending as one, once. What a
+// full disk does not take is cut off.
 func (q *Quorum) step() error {
 	batches := q.takePending()
-	if len(batches) > 0 {
-		if err := q.write(batches); err != nil {
-			return err
-		}
+	written, lack := q.write(batches)
+	if lack != nil && !(vfs.IsFull(lack) && q.log.Usable()) {
+		return lack
+	}
+	if len(written) > 0 {
 		if err := q.flush(); err != nil {
 			return err
 		}
 	}
-	return q.afterCommit(batches)
+	if err := q.afterCommit(written); err != nil {
+		return err
+	}
+	if lack != nil {
+		q.cutBack(lack)
+	} else if len(batches) > 0 {
+		q.hasSpace()
+	}
+	return nil
+}
+
+// fullFor is how long nothing is appended after the disk was full. What comes then
+// is the next try.
+const fullFor = time.Second
+
+// cutBack gives up what could not be written, and all that was appended behind it.
+func (q *Quorum) cutBack(cause error) {
+	q.mu.Lock()
+	first := q.fullUntil.IsZero()
+	q.fullUntil = q.opts.Now().Add(fullFor)
+	q.pending, q.pendingBytes = nil, 0
+	q.next = q.log.LogEnd()
+	at := LeaderChange{Epoch: q.epoch, LeaderID: q.leaderID, IsLeader: true, NextOffset: q.next}
+	q.mu.Unlock()
+	if first {
+		q.opts.Logger.Error("the disk of the metadata log is full: changes of the metadata are refused until there is space", "dir", q.dir, "error", cause)
+	}
+	q.listener.CutBack(at)
+}
+
+// hasSpace ends the state that cutBack began.
+func (q *Quorum) hasSpace() {
+	q.mu.Lock()
+	was := !q.fullUntil.IsZero()
+	q.fullUntil = time.Time{}
+	q.mu.Unlock()
+	if was {
+		q.opts.Logger.Info("the metadata log is written again: there is space", "dir", q.dir)
+	}
 }
 
 // end is the last step: nothing is appended any more.
@@ -87,7 +130,10 @@ func (q *Quorum) end() error {
 		return err
 	}
 	q.tellLeader()
-	q.closeErr = q.log.Close()
+	if q.closeErr = q.log.Close(); vfs.IsFull(q.closeErr) {
+		q.opts.Logger.Warn("no space to close the metadata log: the next start recovers it, as it always does", "dir", q.dir, "error", q.closeErr)
+		q.closeErr = nil
+	}
 	return nil
 }
 
@@ -112,8 +158,12 @@ func (q *Quorum) takePending() []record.Batch {
 	return batches
 }
 
-// write appends batches whose offsets were given out already.
-func (q *Quorum) write(batches []record.Batch) error {
+// write appends batches whose offsets were given out already. With an error it gives
+// those that were written all the same; the log ends behind them.
+func (q *Quorum) write(batches []record.Batch) (written []record.Batch, err error) {
+	if len(batches) == 0 {
+		return nil, nil
+	}
 	epoch := q.machine.Epoch()
 	first := batches[0].BaseOffset()
 	if end := q.log.LogEnd(); end != first {
@@ -121,14 +171,15 @@ func (q *Quorum) write(batches []record.Batch) error {
 	}
 	out := make([]commitlog.Appended, len(batches))
 	if err := q.log.AppendRaft(epoch, q.opts.nowMs(), batches, out); err != nil {
-		return fmt.Errorf("appending at offset %d: %w", first, err)
+		n := slices.IndexFunc(out, func(a commitlog.Appended) bool { return a.Err != kafka.ErrNone })
+		return batches[:max(n, 0)], fmt.Errorf("appending at offset %d: %w", first, err)
 	}
 	for i, a := range out {
 		if a.Err != kafka.ErrNone {
-			return fmt.Errorf("appending at offset %d: %w", batches[i].BaseOffset(), a.Err)
+			return nil, fmt.Errorf("appending at offset %d: %w", batches[i].BaseOffset(), a.Err)
 		}
 	}
-	return nil
+	return batches, nil
 }
 
 // flush makes all that is written durable, and commits it.
@@ -189,7 +240,7 @@ func (q *Quorum) startEpoch(e raft.AppendEpochStart) error {
 	if err != nil {
 		return err
 	}
-	if err := q.write([]record.Batch{b}); err != nil {
+	if _, err := q.write([]record.Batch{b}); err != nil {
 		return err
 	}
 	q.mu.Lock()

@@ -55,6 +55,10 @@ type Listener interface {
 	// LeaderChanged tells of a leader. When it is this node, the listener has
 	// been given everything below NextOffset.
 	LeaderChanged(LeaderChange)
+	// CutBack tells the leader that the disk is full: nothing that was appended at
+	// NextOffset and above is in the log, nor will it be. The listener has been
+	// given everything below.
+	CutBack(LeaderChange)
 }
 
 // LeaderChange says who leads an epoch.
@@ -74,6 +78,9 @@ var (
 	ErrTooLarge = errors.New("too many records for one metadata batch")
 	// ErrBusy: too much is waiting to be written; nothing was appended.
 	ErrBusy = errors.New("the metadata log cannot keep up")
+	// ErrFull: the disk of the metadata log was full a moment ago, or what was appended
+	// before could not be written; nothing was appended.
+	ErrFull = errors.New("the disk of the metadata log is full")
 	// ErrStopped: the quorum is closed or has failed.
 	ErrStopped = errors.New("the metadata quorum has stopped")
 )
@@ -134,8 +141,11 @@ type Quorum struct {
 	highWatermark kafka.Offset
 	history       history
 	snapshots     *snapshotSet
-	cleanDue      bool  // snapshots and log are to be held against retention
-	stopped       error // why nothing is appended any more
+	cleanDue      bool // snapshots and log are to be held against retention
+	// fullUntil is set while the disk is full: the time up to which nothing is
+	// appended.
+	fullUntil time.Time
+	stopped   error // why nothing is appended any more
 
 	wake    chan struct{}
 	closing chan struct{}
@@ -152,6 +162,13 @@ type Quorum struct {
 //
 // The frames are copied. An error means that nothing was appended.
 func (q *Quorum) Append(epoch kafka.LeaderEpoch, frames [][]byte, how Atomicity) (kafka.Offset, error) {
+	return q.AppendAt(kafka.NoOffset, epoch, frames, how)
+}
+
+// AppendAt is Append for records that were decided for an offset, unless that is
+// NoOffset. If it is not the next one, the log was cut back on a full disk, which the
+// listener is about to be told, and the error is ErrFull.
+func (q *Quorum) AppendAt(offset kafka.Offset, epoch kafka.LeaderEpoch, frames [][]byte, how Atomicity) (kafka.Offset, error) {
 	if len(frames) == 0 {
 		return kafka.NoOffset, errors.New("append of no records to the metadata log")
 	}
@@ -168,6 +185,8 @@ func (q *Quorum) Append(epoch kafka.LeaderEpoch, frames [][]byte, how Atomicity)
 		return kafka.NoOffset, fmt.Errorf("%w in epoch %d", ErrNotLeader, epoch)
 	case q.pendingBytes >= maxPending:
 		return kafka.NoOffset, ErrBusy
+	case offset > q.next || !q.fullUntil.IsZero() && q.opts.Now().Before(q.fullUntil):
+		return kafka.NoOffset, ErrFull
 	}
 	for _, b := range batches {
 		b.SetBaseOffset(q.next)
