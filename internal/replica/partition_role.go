@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 
-	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
 	"barnabas/internal/replica/isr"
 	"barnabas/internal/replica/purgatory"
@@ -36,14 +35,9 @@ func (p *Partition) assume(next role) {
 	next.leaderID, next.leaderEpoch, next.partitionEpoch = p.wanted.leader, p.wanted.LeaderEpoch, p.wanted.PartitionEpoch
 	next.code = kafka.ErrNotLeaderOrFollower
 	var e effects
-	var err, lack error
+	var err error
 	if next.phase == online {
 		err = p.assumeLocked(old, &next)
-		if vfs.IsFull(err) && next.log.Usable() {
-			// It leads all the same: what is not written down yet is found in the
-			// batches.
-			err, lack = nil, err
-		}
 	}
 	p.role.Store(&next)
 	if err == nil && next.phase == online {
@@ -57,9 +51,6 @@ func (p *Partition) assume(next role) {
 	if err != nil {
 		next.dir.fail("become leader", p.id.TopicPartition(), err)
 		return
-	}
-	if lack != nil {
-		next.dir.full("become leader", p.id.TopicPartition(), lack)
 	}
 	if old.leaderEpoch != next.leaderEpoch || old.code != next.code {
 		p.endWaits(kafka.ErrNotLeaderOrFollower)
@@ -79,9 +70,10 @@ func (p *Partition) assumeLocked(old, next *role) error {
 		p.leader.Update(p.wanted.Registration)
 		return nil
 	}
-	var err error
 	if next.log.LatestEpoch() < next.leaderEpoch {
-		err = next.log.AssignEpoch(next.leaderEpoch)
+		if err := next.log.AssignEpoch(next.leaderEpoch); err != nil {
+			return err
+		}
 	}
 	next.epochStart = next.log.LogEnd()
 	p.leader = isr.NewLeader(isr.Start{
@@ -94,7 +86,7 @@ func (p *Partition) assumeLocked(old, next *role) error {
 		MaxLag:        p.env.lag,
 		Now:           p.env.now(),
 	})
-	return err
+	return nil
 }
 
 // settleNow is settle for those who have nothing more urgent to do.

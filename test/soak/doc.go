@@ -3,7 +3,7 @@
 // per request. The counts come from flags; the defaults are the share that CI
 // runs, and the full figures are
 //
-//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -groups 1000 -commit-kills 100 -commit-cuts 30 -compact-bytes 10000000000
+//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -groups 1000 -commit-kills 100 -commit-cuts 30 -compact-bytes 10000000000 -fills 20
 //
 // Each test needs root only where it says so (power cuts make loop devices). A
 // means that is missing fails the test: a machine that cannot run it must not
@@ -15,6 +15,9 @@
 //	groups_test.go    committed offsets over kills and power cuts; groups over restarts
 //	frames_test.go    mutated frames to the live port
 //	compaction_test.go updates and tombstones, killed while it compacts; the model agrees
+//	full_test.go      a disk that fills up and has space again, under load
+//	full_load_test.go what goes on meanwhile
+//	full_checks_test.go what must hold
 //	idle_test.go      memory of idle connections
 //	stall_test.go     connections that begin what they do not end
 //	syscalls_test.go  system calls per produce request

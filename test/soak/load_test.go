@@ -164,6 +164,16 @@ func (l *ledger) missing(bootstrap string) error {
 }
 
 func readAll(ctx context.Context, bootstrap string) (map[place][8]byte, error) {
+	records, err := readRecords(ctx, bootstrap)
+	found := map[place][8]byte{}
+	for p, value := range records {
+		found[p] = hash(value)
+	}
+	return found, err
+}
+
+// readRecords reads all partitions of soakTopics to their ends.
+func readRecords(ctx context.Context, bootstrap string) (map[place][]byte, error) {
 	starts := map[string]map[int32]kgo.Offset{}
 	for _, topic := range soakTopics {
 		starts[topic] = map[int32]kgo.Offset{}
@@ -191,14 +201,14 @@ func readAll(ctx context.Context, bootstrap string) (map[place][8]byte, error) {
 			}
 		}
 	}
-	found := map[place][8]byte{}
+	found := map[place][]byte{}
 	for left > 0 {
 		fetches := cl.PollFetches(ctx)
 		if err := fetches.Err(); err != nil {
 			return nil, fmt.Errorf("%d partitions are not read to their ends: %w", left, err)
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
-			found[place{r.Topic, r.Partition, r.Offset}] = hash(r.Value)
+			found[place{r.Topic, r.Partition, r.Offset}] = r.Value
 			if e, _ := ends.Lookup(r.Topic, r.Partition); r.Offset == e.Offset-1 {
 				left--
 			}
