@@ -3,6 +3,7 @@ package metrics
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -111,6 +112,31 @@ func TestAlertsNameWhatIsServed(t *testing.T) {
 		if !served(name) {
 			t.Errorf("docs/operate.md: /metrics has no %s", name)
 		}
+	}
+}
+
+// TestComposeMountsWhatIsThere: the files that the example mounts are in contrib, and
+// each of its configs is defined and used.
+func TestComposeMountsWhatIsThere(t *testing.T) {
+	const example = "../../contrib/compose/compose.yml"
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounts := regexp.MustCompile(`"(\.\./[^:"]+):`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range mounts {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(example), m[1])); err != nil {
+			t.Error(err)
+		}
+	}
+	used := regexp.MustCompile(`\{source: ([a-z]+),`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range used {
+		if !strings.Contains(string(text), "\n  "+m[1]+":\n    content: |\n") {
+			t.Errorf("config %s is not defined", m[1])
+		}
+	}
+	if len(mounts) != 2 || len(used) != 3 {
+		t.Errorf("%d mounts and %d configs were found", len(mounts), len(used))
 	}
 }
 

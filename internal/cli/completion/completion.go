@@ -30,11 +30,7 @@ type Command struct {
 func OfSet(s *options.Set) Command {
 	var c Command
 	for _, o := range s.Options() {
-		text := "--" + o.Name
-		if len(o.Name) == 1 {
-			text = "-" + o.Name
-		}
-		c.Flags = append(c.Flags, Flag{text, o.Help, o.Argument == options.Required})
+		c.Flags = append(c.Flags, Flag{o.Dashed(), o.Help, o.Argument == options.Required})
 	}
 	return c
 }

@@ -195,13 +195,21 @@ func (s *Set) OneOf(names ...string) (name string, ok bool) {
 	return given[0], true
 }
 
+// Dashed is how the option is written: a letter has one dash.
+func (o Option) Dashed() string {
+	if len(o.Name) == 1 {
+		return "-" + o.Name
+	}
+	return "--" + o.Name
+}
+
 // Usage writes the table of options, in order of name.
 func (s *Set) Usage(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "Option\tDescription")
 	fmt.Fprintln(t, "------\t-----------")
 	for _, o := range slices.SortedFunc(slices.Values(s.options), func(a, b Option) int { return strings.Compare(a.Name, b.Name) }) {
-		head := "--" + o.Name
+		head := o.Dashed()
 		switch o.Argument {
 		case Required:
 			head += " <" + o.Value + ">"
