@@ -1,6 +1,8 @@
 package api
 
 import (
+	"strings"
+
 	"barnabas/internal/controller"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
@@ -89,13 +91,15 @@ const (
 )
 
 // resolve finds a topic by name, or by id where the version of the request goes
-// by ids. Which of the two errors it gives depends on that.
+// by ids. Which of the two errors it gives depends on that. The name that it gives
+// does not lie in the request's bytes.
 func resolve(img *image.Image, byID bool, name string, id kafka.UUID) (topic string, code kafka.ErrorCode) {
 	if !byID {
-		if img.Topics.ByName(name) == nil {
-			return name, kafka.ErrUnknownTopicOrPartition
+		t := img.Topics.ByName(name)
+		if t == nil {
+			return strings.Clone(name), kafka.ErrUnknownTopicOrPartition
 		}
-		return name, kafka.ErrNone
+		return t.Name, kafka.ErrNone
 	}
 	t := img.Topics.ByID(id)
 	if t == nil {

@@ -71,7 +71,10 @@ func (p *produceCall) prepare() {
 
 func (p *produceCall) prepareTopic(in *kmsg.ProduceRequestTopic, out *kmsg.ProduceResponseTopic, may kafka.ErrorCode) {
 	topic, code := resolve(p.b.Image(), p.Version >= 13, in.Topic, in.TopicID)
-	out.Topic, out.TopicID = in.Topic, in.TopicID
+	out.TopicID = in.TopicID
+	if p.Version < 13 {
+		out.Topic = topic // not the request's: its bytes are gone when an answer has waited
+	}
 	c := call{Request: p.request, conn: p.conn, authorizer: p.b.Authorizer}
 	switch {
 	case may != kafka.ErrNone:
