@@ -121,7 +121,7 @@ func damageAndStart(t *testing.T, kind damagedKind, folder, how string, seed uin
 		}
 		return
 	}
-	f := &fixture{n, t, log}
+	f := &fixture{Node: n, t: t, log: log}
 	defer f.stop()
 	select {
 	case <-n.Serving():
