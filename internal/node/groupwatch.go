@@ -151,6 +151,8 @@ type groupReport struct {
 	Members    int               `json:"members"`
 	Rebalances []rebalanceReport `json:"rebalances"` // the newest first
 	Partitions []partitionReport `json:"partitions"` // as of the last look, some seconds ago
+	// Unwatched says that there are none because the watch has no room for the group.
+	Unwatched bool `json:"unwatched,omitempty"`
 }
 
 type rebalanceReport struct {
@@ -194,13 +196,14 @@ func (n *Node) groupsWhy(id string) (answer any, err error) {
 	case report == nil:
 		return nil, admin.Absent(fmt.Sprintf("there is no group %q of the classic protocol", id))
 	}
-	rows, _ := n.groupRows()
+	rows, dropped := n.groupRows()
 	for i := range rows {
 		if row := &rows[i]; row.Group == id {
 			report.Partitions = append(report.Partitions, partitionReport{Topic: row.Topic, Partition: row.Partition, Committed: row.Committed, End: row.End,
 				Lag: row.Lag(), BehindSeconds: row.Behind.Seconds(), Stuck: row.Stuck(), StillSeconds: row.Still.Seconds()})
 		}
 	}
+	report.Unwatched = len(report.Partitions) == 0 && dropped > 0
 	return report, nil
 }
 

@@ -109,6 +109,12 @@ func TestAGroupThatDoesNotMoveIsStuck(t *testing.T) {
 		t.Errorf("partitions %+v", report.Partitions)
 	}
 	families := n.scrape()
+	n.watch.mu.Lock()
+	n.watch.watch.Observe(begin.Add(2*lag.StuckAfter), nil, 6)
+	n.watch.mu.Unlock()
+	if report, _ := n.why("g"); len(report.Partitions) > 0 || !report.Unwatched {
+		t.Errorf("a group for which there is no room: %+v", report)
+	}
 	wantValue(t, families, metrics.GroupLag, 6, "group", "g")
 	wantValue(t, families, metrics.GroupStuck, 1, "group", "g")
 }

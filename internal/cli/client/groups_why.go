@@ -35,6 +35,7 @@ type groupWhy struct {
 		Stuck         bool    `json:"stuck"`
 		StillSeconds  float64 `json:"stillSeconds"`
 	} `json:"partitions"`
+	Unwatched bool `json:"unwatched"`
 }
 
 func (w *groupWhy) print(out io.Writer, now time.Time) {
@@ -56,6 +57,10 @@ func (w *groupWhy) print(out io.Writer, now time.Time) {
 			fmt.Fprintf(out, "; did not come in time: %s", strings.Join(r.Lost, ", "))
 		}
 		fmt.Fprintln(out)
+	}
+	if w.Unwatched {
+		fmt.Fprint(out, "\nIts partitions are not watched: there are more of all groups than there is room for (barnabas_group_lag_dropped).\n")
+		return
 	}
 	stuck := 0
 	for _, p := range w.Partitions {

@@ -71,6 +71,8 @@ func TestGroupsWhy(t *testing.T) {
 				`{"topic":"t","partition":1,"committed":9,"end":10,"lag":1,"behindSeconds":2.5},{"topic":"t","partition":2,"committed":10,"end":10,"lag":0}]}`, began)
 		case "/groups/why calm":
 			fmt.Fprint(w, `{"group":"calm","state":"Empty","members":0,"rebalances":[],"partitions":[]}`)
+		case "/groups/why unwatched":
+			fmt.Fprint(w, `{"group":"unwatched","state":"Empty","members":0,"rebalances":[],"partitions":[],"unwatched":true}`)
 		case "/groups/why loading":
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, "it is being loaded")
@@ -96,6 +98,9 @@ Behind:
 		t.Errorf("exit %d, %s\n%s", exit, stderr, stdout)
 	}
 	if stdout, _, exit := call(Groups, "why", "calm", "--admin", address); exit != 0 || stdout != "Group calm is Empty with 0 members.\n\nNo rebalance since this node started.\n\nNo partition is stuck.\n" {
+		t.Errorf("exit %d, %s", exit, stdout)
+	}
+	if stdout, _, exit := call(Groups, "why", "unwatched", "--admin", address); exit != 0 || !strings.Contains(stdout, "Its partitions are not watched") || strings.Contains(stdout, "stuck") {
 		t.Errorf("exit %d, %s", exit, stdout)
 	}
 	if stdout, _, exit := call(Groups, "why", "calm", "-o", "json", "--admin", address); exit != 0 || !strings.HasPrefix(stdout, `{"group":"calm"`) {
