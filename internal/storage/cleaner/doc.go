@@ -32,8 +32,8 @@
 //  5. Every batch is checked before it is used: bytes that are damaged are not copied.
 //     Then the log stays as it is and a *CorruptError says where.
 //
-// Entries of magic 0 and 1 are kept or removed whole: they are not written here. So a
-// compressed wrapper stays as long as one of its records does.
+// Entries of magic 0 and 1 stay as they are or go. What is left of a compressed wrapper
+// of which only a part stays is written as a batch of magic 2.
 //
 // Files:
 //

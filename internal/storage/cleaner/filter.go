@@ -34,7 +34,8 @@ type filter struct {
 	// keepLegacyDeletes is for tombstones of magic 0 and 1, which have no horizon.
 	keepLegacyDeletes bool
 
-	stay    []bool // of the batch at hand
+	stay    []bool       // of the batch at hand
+	first   kafka.Offset // of the records that stay of it
 	builder record.Builder
 	it      record.Iterator
 	keyless int64
@@ -88,23 +89,22 @@ func (f *filter) apply(h *record.Header, entry []byte, v verdict) (out []byte, r
 	if err != nil {
 		return nil, 0, err
 	}
-	if h.Magic < record.MagicV2 {
-		return f.legacy(entry, left), left, nil
-	}
 	if left == 0 {
-		if v.keep == remove {
+		if v.keep == remove || h.Magic < record.MagicV2 {
 			return nil, 0, nil
 		}
 		out, err = f.empty(h)
 		return out, 0, err
 	}
 	horizon, set := h.DeleteHorizon()
-	setNow := (tombstones || v.emptyTxn) && !set
+	setNow := (tombstones || v.emptyTxn) && !set && h.Magic >= record.MagicV2
 	if all && !setNow {
 		return entry, left, nil
 	}
 	o := optionsOf(h)
 	switch {
+	case h.Magic < record.MagicV2:
+		o.BaseOffset = f.first // an entry of these has but its last offset
 	case setNow:
 		at := f.now + f.horizonMs
 		o.DeleteHorizon = &at
@@ -127,6 +127,9 @@ func (f *filter) sift(h *record.Header, entry []byte, v verdict) (all bool, left
 		if !stays {
 			all = false
 			continue
+		}
+		if left == 0 {
+			f.first = r.Offset
 		}
 		left++
 		tombstones = tombstones || r.Value == nil
@@ -157,16 +160,6 @@ func (f *filter) stays(h *record.Header, r *record.Record) bool {
 	return !set || f.now < at
 }
 
-// legacy keeps an entry of magic 0 or 1 whole if any record in it stays: the old
-// formats are read here and not written. A wrapper may so keep records that are no
-// longer the last of their key, which a reader may meet in any log.
-func (f *filter) legacy(entry []byte, left int) []byte {
-	if left == 0 {
-		return nil
-	}
-	return entry
-}
-
 // optionsOf are those of a batch that takes the place of another: all that its
 // header says stays.
 func optionsOf(h *record.Header) record.BatchOptions {
@@ -180,7 +173,8 @@ func optionsOf(h *record.Header) record.BatchOptions {
 	return o
 }
 
-// rebuild builds a batch of the records that stay.
+// rebuild builds a batch of the records that stay. One of what was a wrapper of magic
+// 0 or 1 has magic 2: the old formats are read here and not written.
 func (f *filter) rebuild(entry []byte, o record.BatchOptions) ([]byte, error) {
 	f.builder.Reset(o)
 	i := 0
