@@ -138,6 +138,9 @@ func (l *Log) voidSwap() error {
 	if err := l.env.FS.Rename(first+swapSuffix, first+cleanedSuffix); err != nil {
 		return l.fail(err)
 	}
+	if err := l.env.FS.SyncDir(l.dir); err != nil {
+		return l.fail(err)
+	}
 	if err := r.removeFiles(swapSuffix); err != nil {
 		return l.fail(err)
 	}
