@@ -14,9 +14,9 @@ import (
 	"barnabas/test/kit"
 )
 
-// TestFilesEqualApachesToTheByte does the same operations on both servers and
-// compares the files of the partitions: logs, indexes, producer snapshots and
-// leader epochs, after a clean stop.
+// TestFilesEqualApachesToTheByte does the same operations on both servers, deletions
+// among them, and compares the files of the partitions: logs, indexes, producer
+// snapshots and leader epochs, and what the checkpoints say, after a clean stop.
 func TestFilesEqualApachesToTheByte(t *testing.T) {
 	apache, ours := installApache(t), buildBarnabas(t)
 	a := filesAfterOperations(t, apache)
@@ -54,17 +54,20 @@ func firstDifference(a, b []byte) int {
 // filesAfterOperations are the files of the data partitions by name.
 func filesAfterOperations(t *testing.T, s kit.Server) map[string][]byte {
 	t.Helper()
-	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"))
+	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"), deletesOnRequest...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	start(t, n)
-	tr, err := runSequence(n, sequence{"bytes", byteOperations})
-	if err != nil {
-		t.Fatalf("%v\n%s", err, strings.Join(tr.Lines, "\n"))
+	for _, do := range []func(*Session){byteOperations, byteDeletions} {
+		tr, err := runSequence(n, sequence{"bytes", do})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, strings.Join(tr.Lines, "\n"))
+		}
 	}
+	awaitDeleted(t, n)
 	stop(t, n)
-	files := map[string][]byte{}
+	files := checkpointsOf(t, n)
 	folders, err := filepath.Glob(filepath.Join(n.DataDir(), "bytes.*"))
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ import (
 )
 
 // compactedTopics are cleaned as soon as there is anything to clean. Segments are
-// small, so that some are joined.
+// small, and joined to larger ones.
 var compactedTopics = map[string]map[string]*string{
 	"c-plain": {},
 	"c-gone":  {"delete.retention.ms": ptr("0")},
@@ -33,7 +33,9 @@ var compactedTopics = map[string]map[string]*string{
 // TestBothCompactTheSame writes one folder with Apache Kafka, whose cleaner is off,
 // and lets Apache and ours compact a copy each. The same batches must be left, in the
 // same segments, byte for byte but where one was compressed anew or given a delete
-// horizon, which is the time of the cleaning. Then Apache opens what ours left.
+// horizon, which is the time of the cleaning. Consumers read the same, Apache's own
+// among them. Then each finishes what the other had begun to put in place when it was
+// killed, and Apache opens what ours left.
 func TestBothCompactTheSame(t *testing.T) {
 	binary, apache := buildBarnabas(t), installApache(t)
 	source, err := kit.NewNode(apache, filepath.Join(t.TempDir(), "node"), "log.cleaner.enable=false", "log.cleaner.backoff.ms=50", "log.cleaner.threads=2")
@@ -45,7 +47,8 @@ func TestBothCompactTheSame(t *testing.T) {
 	stop(t, source)
 	folders := map[string]string{"apache": t.TempDir(), "ours": t.TempDir()}
 	nodes := map[string]*kit.Node{}
-	for name, s := range map[string]kit.Server{"apache": apache, "ours": binary} {
+	servers := map[string]kit.Server{"apache": apache, "ours": binary}
+	for name, s := range servers {
 		if err := os.CopyFS(folders[name], os.DirFS(source.Dir)); err != nil {
 			t.Fatal(err)
 		}
@@ -55,15 +58,17 @@ func TestBothCompactTheSame(t *testing.T) {
 		}
 		nodes[name] = n
 	}
-	read := map[string][]string{}
+	read, readByConsole := map[string][]string{}, map[string][]string{}
 	for _, name := range []string{"apache", "ours"} {
 		n := nodes[name]
 		start(t, n)
 		awaitCompacted(t, n)
 		read[name] = consumeCompacted(t, n.Address())
+		readByConsole[name] = consoleCompacted(t, apache, n.Address(), len(read[name]))
 		stop(t, n)
 	}
 	same(t, "what consumers read", read["ours"], read["apache"])
+	same(t, "what Apache's console consumer reads", readByConsole["ours"], readByConsole["apache"])
 	for topic := range compactedTopics {
 		same(t, topic, batchesOf(t, nodes["ours"], topic), batchesOf(t, nodes["apache"], topic))
 	}
@@ -71,6 +76,7 @@ func TestBothCompactTheSame(t *testing.T) {
 		same(t, topic+", indexes", indexesOf(t, nodes["ours"], topic), indexesOf(t, nodes["apache"], topic))
 	}
 	same(t, "what dump-log says of each file", complaints(t, apache, nodes["ours"]), complaints(t, apache, nodes["apache"]))
+	finishesHalfDone(t, source, nodes, servers)
 	back := nodes["ours"].As(apache)
 	start(t, back)
 	same(t, "what Apache reads in our folder", consumeCompacted(t, back.Address()), read["apache"])
@@ -119,6 +125,26 @@ func writeCompacted(t *testing.T, bootstrap string) {
 	}
 	for topic := range compactedTopics { // the active segment is not compacted
 		produceBatches(ctx, t, bootstrap, topic, rnd, 1, kgo.NoCompression())
+	}
+	joinSegments(ctx, t, bootstrap)
+}
+
+// joinSegments lets larger segments be made of those of all topics but one.
+func joinSegments(ctx context.Context, t *testing.T, bootstrap string) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	for topic := range compactedTopics {
+		if topic == "c-gone" {
+			continue
+		}
+		answers, err := kadm.NewClient(cl).AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "internal.segment.bytes", Value: ptr("20000")}}, topic)
+		if err != nil || answers[0].Err != nil {
+			t.Fatalf("%v %+v", err, answers)
+		}
 	}
 }
 
@@ -320,6 +346,35 @@ func consumeCompacted(t *testing.T, bootstrap string) (out []string) {
 		for _, topic := range slices.Sorted(maps.Keys(compactedTopics)) {
 			out = append(out, consumeTopic(t, bootstrap, topic, level)...)
 		}
+	}
+	return out
+}
+
+// consoleCompacted reads the same with Apache's console consumer, in no order: records
+// is how many there are in both passes.
+func consoleCompacted(t *testing.T, apache *kit.Apache, bootstrap string, records int) (out []string) {
+	t.Helper()
+	for _, level := range []string{"read_uncommitted", "read_committed"} {
+		args := []string{"--bootstrap-server", bootstrap, "--include", "c-.*", "--from-beginning", "--isolation-level", level, "--timeout-ms", "5000"}
+		for _, property := range []string{"print.timestamp", "print.offset", "print.key", "print.headers"} {
+			args = append(args, "--formatter-property", property+"=true")
+		}
+		printed, err := apache.Tool("console-consumer", append(args, "--formatter-property", "null.literal=TOMBSTONE")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(printed.Stdout), "\n")
+		slices.Sort(lines)
+		records -= len(lines)
+		for _, line := range lines {
+			out = append(out, level+" "+line)
+		}
+		if !strings.Contains(printed.Stdout, "TOMBSTONE") {
+			t.Errorf("no tombstone, exit %d: %s", printed.Exit, printed.Stderr)
+		}
+	}
+	if records != 0 {
+		t.Errorf("%d records are missing", records)
 	}
 	return out
 }

@@ -15,18 +15,20 @@ import (
 	"barnabas/test/kit"
 )
 
-// TestApacheOpensOurFolder writes with clients into a folder of ours, then lets
-// Apache Kafka open it: after a clean stop and after a kill.
+// TestApacheOpensOurFolder writes with clients into a folder of ours, lets retention
+// and DeleteRecords take some of it, then lets Apache Kafka open it: after a clean stop,
+// and after a kill that leaves files to be deleted.
 func TestApacheOpensOurFolder(t *testing.T) {
 	verify, binary, apache := buildVerify(t), buildBarnabas(t), installApache(t)
 	for _, end := range []string{"stopped", "killed"} {
 		t.Run(end, func(t *testing.T) {
-			n, err := kit.NewNode(binary, filepath.Join(t.TempDir(), "node"))
+			n, err := kit.NewNode(binary, filepath.Join(t.TempDir(), "node"), deletesOnRequest...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			start(t, n)
 			writeLoad(t, n.Address())
+			deleteLoad(t, n.Address())
 			captured := captureFolder(t, verify, n)
 			if end == "killed" {
 				err = n.Kill()
