@@ -97,16 +97,24 @@ func checkpointsOf(t *testing.T, n *kit.Node) map[string][]byte {
 	return out
 }
 
-// deleteLoad lets some of the load topics lose segments or records.
+// deleteLoad lets some of the load topics, and one of several segments, lose segments or
+// records.
 func deleteLoad(t *testing.T, bootstrap string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
+	cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap), kgo.ProducerBatchCompression(kgo.NoCompression()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cl.Close()
+	createEach(ctx, t, bootstrap, 1, map[string]map[string]*string{"load-size": {"segment.bytes": ptr("1048576")}})
+	for i := range 40 { // 4 MB
+		r := &kgo.Record{Topic: "load-size", Value: make([]byte, 100_000), Timestamp: time.UnixMilli(longAgo + int64(i))}
+		if err := cl.ProduceSync(ctx, r).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	admin := kadm.NewClient(cl)
 	ends, err := admin.ListEndOffsets(ctx, "load-plain")
 	if err != nil {
@@ -122,8 +130,8 @@ func deleteLoad(t *testing.T, bootstrap string) {
 		t.Fatal(err, deleted.Error())
 	}
 	for topic, set := range map[string]kadm.AlterConfig{
-		"load-small": {Op: kadm.SetConfig, Name: "retention.bytes", Value: ptr("1200000")},
-		"load-index": {Op: kadm.SetConfig, Name: "retention.ms", Value: ptr("1000")},
+		"load-size":  {Op: kadm.SetConfig, Name: "retention.bytes", Value: ptr("1500000")}, // a part
+		"load-small": {Op: kadm.SetConfig, Name: "retention.ms", Value: ptr("1000")},       // all
 	} {
 		answers, err := admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{set}, topic)
 		if err != nil || answers[0].Err != nil {
