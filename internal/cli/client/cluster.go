@@ -67,7 +67,7 @@ func Cluster(args []string, o IO) int {
 }
 
 func cluster(args *argparse.Args, o IO) error {
-	asJSON, err := wantsJSON(args.Value("--output"))
+	asJSON, err := wantsJSONOf(args, "cluster-id", "list-endpoints", "api-versions")
 	if err != nil {
 		return err
 	}

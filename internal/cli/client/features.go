@@ -35,7 +35,8 @@ func featuresTool() *argparse.Tool {
 			{Long: "--command-config"}, outputArgument,
 		},
 		Commands: []argparse.Command{
-			command("describe", " [-h] [--node-id NODE_ID]\n\nPrints the levels that are supported and finalized.\n", argparse.Option{Long: "--node-id", Number: "Integer"}),
+			command("describe", " [-h] [--node-id NODE_ID] [--output json]\n\nPrints the levels that are supported and finalized, with --output json (-o json) as a document.\n",
+				argparse.Option{Long: "--node-id", Number: "Integer"}, outputArgument),
 			command("upgrade", " [-h] [--metadata METADATA] [--feature FEATURE] [--release-version RELEASE_VERSION] [--dry-run]\n\nRaises levels.\n",
 				metadata, feature, release, dryRun),
 			command("downgrade", " [-h] [--metadata METADATA] [--feature FEATURE] [--release-version RELEASE_VERSION] [--unsafe] [--dry-run]\n\nLowers levels.\n",
@@ -92,6 +93,10 @@ func Features(args []string, o IO) int {
 	case err != nil:
 		return commandLineError(o, err.Error())
 	}
+	asJSON, err := wantsJSONOf(parsed, "describe")
+	if err != nil {
+		return featuresExit(o, err)
+	}
 	switch parsed.Command {
 	case "version-mapping":
 		release, _ := parsed.Value("--release-version")
@@ -102,7 +107,7 @@ func Features(args []string, o IO) int {
 	if !parsed.Has("--bootstrap-server") && !parsed.Has("--bootstrap-controller") {
 		return commandLineError(o, "You must specify either --bootstrap-controller or --bootstrap-server.")
 	}
-	return featuresExit(o, features(parsed, o))
+	return featuresExit(o, features(parsed, o, asJSON))
 }
 
 func commandLineError(o IO, message string) int {
@@ -119,12 +124,9 @@ func featuresExit(o IO, err error) int {
 	return toldExit(o, err)
 }
 
-func features(args *argparse.Args, o IO) error {
-	asJSON, err := wantsJSON(args.Value("--output"))
-	if err != nil {
-		return err
-	}
+func features(args *argparse.Args, o IO, asJSON bool) error {
 	var change featureChange
+	var err error
 	if args.Command != "describe" {
 		if change, err = parseChange(args, o); err != nil {
 			return err

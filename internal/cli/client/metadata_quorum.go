@@ -25,7 +25,7 @@ func metadataQuorumTool() *argparse.Tool {
 		},
 		Commands: []argparse.Command{
 			{Name: "describe", Usage: usageQuorumDescribe, Help: usageQuorumDescribe + helpQuorumDescribe, Options: []argparse.Option{
-				{Long: "--status", Flag: true}, {Long: "--replication", Flag: true}, {Long: "--human-readable", Flag: true},
+				{Long: "--status", Flag: true}, {Long: "--replication", Flag: true}, {Long: "--human-readable", Flag: true}, outputArgument,
 			}},
 			{Name: "add-controller", Usage: usageQuorumAdd, Help: usageQuorumAdd + "\n", Options: []argparse.Option{{Long: "--dry-run", Flag: true}}},
 			{Name: "remove-controller", Usage: usageQuorumRemove, Help: usageQuorumRemove + "\n", Options: []argparse.Option{
@@ -81,6 +81,8 @@ options:
   --status              the quorum in short
   --replication         a line for each controller and broker
   --human-readable      with --replication: times as "ms ago"
+  --output json, -o json
+                        print a JSON document
 `
 )
 
@@ -94,7 +96,7 @@ func MetadataQuorum(args []string, o IO) int {
 }
 
 func metadataQuorum(args *argparse.Args, o IO) error {
-	asJSON, err := wantsJSON(args.Value("--output"))
+	asJSON, err := wantsJSONOf(args, "describe")
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"barnabas/internal/cli/argparse"
@@ -23,6 +24,15 @@ func wantsJSON(format string, given bool) (asJSON bool, err error) {
 		return false, plain("-o %s is not supported: only json is", format)
 	}
 	return given, nil
+}
+
+// wantsJSONOf is wantsJSON for a tool of which only some sub-commands print JSON.
+func wantsJSONOf(args *argparse.Args, commands ...string) (asJSON bool, err error) {
+	asJSON, err = wantsJSON(args.Value("--output"))
+	if asJSON && !slices.Contains(commands, args.Command) {
+		return false, plain("-o json is not supported by %s: only %s can print it", args.Command, strings.Join(commands, ", "))
+	}
+	return asJSON, err
 }
 
 // printJSON writes one document, indented, with a line end.

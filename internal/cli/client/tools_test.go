@@ -43,6 +43,11 @@ func TestComplaintsOfTools(t *testing.T) {
 		{MetadataQuorum, "--bootstrap-server a:1 describe --status --replication", "Only one of --status or --replication should be specified with describe sub-command\n"},
 		{MetadataQuorum, "--bootstrap-server a:1 remove-controller -i -4 -d AAAAAAAAAAAAAAAAAAAABQ", "Invalid negative --controller-id: -4\n"},
 		{Cluster, "cluster-id -b a:1 --config x -c y", "--config and --command-config cannot be specified together.\n"},
+		{Cluster, "unregister -b a:1 --id 3 -o json", "-o json is not supported by unregister: only cluster-id, list-endpoints, api-versions can print it\n"},
+		{Features, "-o json version-mapping", "-o json is not supported by version-mapping: only describe can print it\n"},
+		{Features, "--bootstrap-server a:1 describe -o yaml", "-o yaml is not supported: only json is\n"},
+		{MetadataQuorum, "--bootstrap-server a:1 -o json add-controller", "-o json is not supported by add-controller: only describe can print it\n"},
+		{MetadataQuorum, "--bootstrap-server a:1 describe --status -o yaml", "-o yaml is not supported: only json is\n"},
 		{Cluster, "cluster-id -b a:1 -o yaml", "-o yaml is not supported: only json is\n"},
 	} {
 		_, stderr, exit := callTool(c.tool, c.line)
