@@ -248,6 +248,72 @@ func (c cutting) Locked(do func(*commitlog.Log) error) error {
 	return err
 }
 
+// A log whose start is raised and whose old segments are removed while it is cleaned
+// keeps what is behind them and nothing else, whenever it comes, and after a power cut
+// too.
+func TestRemovalDuringACleaning(t *testing.T) {
+	stale := 0
+	for after := 1; ; after++ {
+		steps := &stepFS{}
+		r := newRig(t, func(r *rig) { steps.Mem = r.mem; r.fs = steps })
+		for i := range 12 {
+			r.put(string(rune('a'+i%3)), "1")
+			if i%4 == 3 {
+				r.roll()
+			}
+		}
+		must(t, r.log.Flush(r.log.LogEnd()))
+		at, err := Measure(r.log.Snapshot(), 0, r.log.RecoveryPoint(), Rules{}, r.now)
+		must(t, err)
+		n, due := 0, false
+		steps.step = func() {
+			if n++; n == after {
+				due = true
+			}
+		}
+		target := cutting{r, func() {
+			if due {
+				due, steps.step = false, nil
+				must(t, r.log.IncrementLogStart(5))
+				_, err := r.log.RemoveSegments(commitlog.BelowLogStart(5), r.now)
+				must(t, err)
+			}
+		}}
+		_, _, err = Clean(target, at, r.clean, r.keys, r.now)
+		if steps.step != nil {
+			break // the cleaning was over before
+		}
+		if errors.Is(err, commitlog.ErrStale) {
+			stale++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		r.noLeftovers()
+		checkShortened(t, r, after)
+		for _, disk := range []*vfs.Mem{r.mem.Crash(), r.mem.CrashTorn(uint64(after))} {
+			again := *r
+			again.mem, again.fs = disk, disk
+			again.open(commitlog.Options{LogStart: 5, RecoveryPoint: 12})
+			checkShortened(t, &again, after)
+			again.run()
+			checkShortened(t, &again, after)
+			again.log.Abandon()
+		}
+	}
+	if stale < 5 {
+		t.Errorf("%d cleanings only were in vain", stale)
+	}
+}
+
+// checkShortened checks a log of TestRemovalDuringACleaning.
+func checkShortened(t *testing.T, r *rig, step int) {
+	t.Helper()
+	got := r.offsets()
+	if n := len(got); r.log.LogStart() < 5 || r.log.LogEnd() != 12 || n < 3 || got[0] < 5 || !slices.Equal(got[n-3:], []kafka.Offset{9, 10, 11}) {
+		t.Fatalf("step %d: records at %v, the log is [%d, %d)", step, got, r.log.LogStart(), r.log.LogEnd())
+	}
+}
+
 // What can be cleaned ends with the active segment, the last stable offset, the
 // recovery point, and with records that are too young.
 func TestMeasure(t *testing.T) {
