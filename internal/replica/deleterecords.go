@@ -66,7 +66,7 @@ func (m *Manager) DeleteRecords(list []RecordDeletion, done func()) {
 }
 
 // raiseLogStart raises the log start in memory. d is the directory that has to
-// remember it, or nil if nothing has changed.
+// remember it, or nil if there is nothing to remember.
 func (p *Partition) raiseLogStart(x *RecordDeletion) (code kafka.ErrorCode, d *Dir) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,10 +90,12 @@ func (p *Partition) raiseLogStart(x *RecordDeletion) (code kafka.ErrorCode, d *D
 		return kafka.ErrKafkaStorageError, nil
 	}
 	x.LogStart = r.log.LogStart()
-	if x.LogStart == before {
-		return kafka.ErrNone, nil
+	if x.LogStart != before {
+		p.appended = true // the epochs that ended are to leave their file
+	} else if _, written := checkpointedStart(r.log.Snapshot()); !written {
+		return kafka.ErrNone, nil // it is where the files begin
 	}
-	p.appended = true // the epochs that ended are to leave their file
+	// Also if somebody else has raised it: that may not be on disk yet.
 	return kafka.ErrNone, r.dir
 }
 

@@ -355,6 +355,26 @@ func TestDeleteRecords(t *testing.T) {
 	})
 }
 
+// Who asks for what somebody else has asked for already is answered when it is on
+// disk, too.
+func TestTheSameDeletionTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := vfs.NewMem(nil)
+		n := newNode(t, map[string]vfs.FS{"/data": disk})
+		n.create("a", 1)
+		n.start()
+		defer n.close()
+		n.segments("a", 2)
+		n.same("before any", n.deleteRecords("a", 0, 0), "NONE 0")
+		n.same("first", n.deleteRecords("a", 0, 1), "NONE 1")
+		if err := disk.Remove("/data/log-start-offset-checkpoint"); err != nil {
+			t.Fatal(err)
+		}
+		n.same("second", n.deleteRecords("a", 0, 1), "NONE 1")
+		n.same("log starts", n.text("/data/log-start-offset-checkpoint"), "0\n1\na 0 1\n")
+	})
+}
+
 // A disk that takes no checkpoint gives the records up all the same if it is full,
 // and is out of service by any other error.
 func TestDeleteRecordsWhereNothingCanBeWritten(t *testing.T) {
