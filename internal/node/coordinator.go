@@ -77,18 +77,21 @@ func (n *Node) publishGroups(d *image.Delta) {
 }
 
 // followGroups takes in a change of the topic of groups.
-func (n *Node) followGroups(c *image.TopicChange) {
+func (n *Node) followGroups(c *image.TopicChange) { n.follow(c, n.groups.Lead, n.groups.Resign) }
+
+// follow has coordinators follow the leaders of the partitions of their topic.
+func (n *Node) follow(c *image.TopicChange, lead func(int32, runtime.Leadership), resign func(int32)) {
 	for p := range c.Partitions() {
 		if p.New == nil || p.New.Leader != n.config.Node.ID {
-			n.groups.Resign(p.Number)
+			resign(p.Number)
 			continue
 		}
 		led := n.replicas.Led(p.Topic.Name, p.Number, p.New.LeaderEpoch)
 		if led == nil {
-			n.groups.Resign(p.Number) // its directory cannot be used
+			resign(p.Number) // its directory cannot be used
 			continue
 		}
-		n.groups.Lead(p.Number, runtime.Leadership{Topic: p.Topic.ID, Epoch: p.New.LeaderEpoch, Log: ledLog{led}})
+		lead(p.Number, runtime.Leadership{Topic: p.Topic.ID, Epoch: p.New.LeaderEpoch, Log: ledLog{led}})
 	}
 }
 
@@ -97,6 +100,13 @@ type ledLog struct{ *replica.Led }
 
 func (l ledLog) Append(batch record.Batch) (runtime.Appended, kafka.ErrorCode) {
 	end, highWatermark, code := l.Led.Append(batch)
+	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
+}
+
+func (l ledLog) AppendMarker(m runtime.Marker) (runtime.Appended, kafka.ErrorCode) {
+	end, highWatermark, code := l.Led.AppendMarker(replica.Marker{
+		ProducerID: m.ProducerID, ProducerEpoch: m.Epoch, CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit, TransactionVersion: m.TransactionVersion,
+	})
 	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
 }
 

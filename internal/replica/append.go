@@ -47,30 +47,42 @@ func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []reco
 			messages += int64(out[i].Last - out[i].Base + 1)
 		}
 	}
+	at := p.appendedLocked(r, sealed, bytes, &e)
+	full := vfs.IsFull(err) && r.log.Usable()
+	p.mu.Unlock()
+	p.appendFailed(r, err, full)
+	p.env.count.bytesIn.Add(bytes)
+	p.env.count.messagesIn.Add(messages)
+	p.settle(e, woken)
+	return at, kafka.ErrNone
+}
+
+// appendedLocked does what follows an append of so many bytes. sealed is where the
+// sealed segments ended before it.
+func (p *Partition) appendedLocked(r *role, sealed kafka.Offset, bytes int64, e *effects) placement {
 	p.unannounced += bytes
 	p.appended = true
 	at := placement{logStart: r.log.LogStart()}
 	if s := r.log.SealedEnd(); s > sealed {
-		p.wantFlushLocked(s, &e) // a roll: what is sealed is synced in the background
+		p.wantFlushLocked(s, e) // a roll: what is sealed is synced in the background
 	}
 	end := r.log.LogEnd()
 	if r.settings.flushDue(end - kafka.Offset(p.flushed.Load())) {
 		at.awaitFlush = true
-		p.wantFlushLocked(end, &e)
+		p.wantFlushLocked(end, e)
 	}
-	p.advanceLocked(r, &e)
-	full := vfs.IsFull(err) && r.log.Usable()
-	p.mu.Unlock()
+	p.advanceLocked(r, e)
+	return at
+}
+
+// appendFailed tells the directory of an append that failed, if it did.
+func (p *Partition) appendFailed(r *role, err error, full bool) {
 	switch {
 	case full:
 		r.dir.full("append", p.id.TopicPartition(), err)
 	case err != nil:
 		r.dir.fail("append", p.id.TopicPartition(), err)
 	}
-	p.env.count.bytesIn.Add(bytes)
-	p.env.count.messagesIn.Add(messages)
-	p.settle(e, woken)
-	return at, kafka.ErrNone
 }
 
 // inTransaction says whether the producer has a transaction open here. One that

@@ -93,6 +93,7 @@
 //	fetch_park.go          watching and waiting
 //	fetch_read.go          reading the partitions of a fetch
 //	led.go                 a led partition for a coordinator: append, read, wait
+//	marker.go              markers of transactions
 //	offsets.go             ListOffsets, OffsetForLeaderEpoch, DescribeProducers
 //	full.go                a disk that is full
 //	logdirs.go             DescribeLogDirs

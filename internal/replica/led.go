@@ -79,6 +79,20 @@ func (l *Led) Append(batch record.Batch) (end, highWatermark kafka.Offset, code 
 	return out[0].Last + 1, l.p.highWatermark(), kafka.ErrNone
 }
 
+// AppendMarker appends a marker of a transaction, as Append does. The errors are those
+// of Append, and what the partition has against the marker: INVALID_PRODUCER_EPOCH,
+// TRANSACTION_COORDINATOR_FENCED.
+func (l *Led) AppendMarker(m Marker) (end, highWatermark kafka.Offset, code kafka.ErrorCode) {
+	end, _, code = l.p.appendMarker(l.epoch, m)
+	switch code {
+	case kafka.ErrNone:
+		return end, l.p.highWatermark(), kafka.ErrNone
+	case kafka.ErrNotLeaderOrFollower, kafka.ErrFencedLeaderEpoch, kafka.ErrUnknownLeaderEpoch:
+		return 0, 0, kafka.ErrNotLeaderOrFollower
+	}
+	return 0, 0, code
+}
+
 // Read reads whole entries from the first one that holds from or a later offset, up
 // to the end of the log: what fits into buf, and at least one, for which it makes
 // a larger buffer. The last entry may be cut.

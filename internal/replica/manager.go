@@ -161,6 +161,13 @@ func (m *Manager) hosted(topic string, index int32) (*Partition, kafka.ErrorCode
 	return nil, kafka.ErrUnknownTopicOrPartition
 }
 
+// Exists says whether there is such a partition in the cluster, as of the newest
+// metadata that was applied here.
+func (m *Manager) Exists(tp kafka.TopicPartition) bool {
+	t := m.image.Load().Topics.ByName(tp.Topic)
+	return t != nil && t.Partition(tp.Partition) != nil
+}
+
 // Partition gives a replica of this node, or nil.
 func (m *Manager) Partition(topic string, index int32) *Partition {
 	m.mu.RLock()

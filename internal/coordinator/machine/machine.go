@@ -23,6 +23,12 @@ type Replayed struct {
 	Transactional bool
 }
 
+// Transaction is the transaction of a producer.
+type Transaction struct {
+	ProducerID kafka.ProducerID
+	Epoch      kafka.ProducerEpoch
+}
+
 // Decision is what an operation wants done. The zero Decision wants nothing.
 type Decision struct {
 	// Records are appended as one batch: all or none. The core has not applied
@@ -31,6 +37,9 @@ type Decision struct {
 	// Divisible records may be appended as several batches, of which only the first
 	// ones may succeed: what tidies up may be larger than a batch.
 	Divisible bool
+	// Transaction, if not nil, says whose transaction the records belong to: they count
+	// when its marker comes. They are a batch of their own.
+	Transaction *Transaction
 	// Done, if not nil, is called once, after the operation has returned: with
 	// kafka.ErrNone when the records are committed (without records: when all that
 	// was replayed before is), else with one of these:
@@ -40,6 +49,8 @@ type Decision struct {
 	//     In the latter case they stay, and the state with them.
 	//   - ErrNotCoordinator: the partition is led here no longer, or its directory
 	//     has failed.
+	//   - What the log has against the producer of a transaction, say
+	//     ErrInvalidProducerEpoch.
 	//   - ErrMessageTooLarge: the records do not fit into a batch. Apache answers
 	//     UNKNOWN_SERVER_ERROR then.
 	//

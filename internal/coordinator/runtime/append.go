@@ -12,6 +12,7 @@ import (
 // batch is what is decided and replayed, but not appended yet.
 type batch struct {
 	builder   record.Builder
+	of        *machine.Transaction // nil: of none
 	records   int
 	bytes     int // as if nothing were compressed; an upper bound of the size otherwise
 	waiters   []waiter
@@ -26,6 +27,17 @@ func (b *batch) reset() { *b = batch{builder: b.builder} }
 // nobody is the producer of a coordinator's batches: like Apache's they have a base
 // sequence of 0 all the same.
 var nobody = record.Producer{ID: kafka.NoProducerID, Epoch: kafka.NoProducerEpoch}
+
+// begin makes the first batch of those that follow, of a transaction if of is not nil.
+func (b *batch) begin(of *machine.Transaction, c record.Compression) {
+	o := record.BatchOptions{Compression: c, Producer: &nobody}
+	if of != nil {
+		o.Producer = &record.Producer{ID: of.ProducerID, Epoch: of.Epoch}
+		o.Transactional = true
+	}
+	b.builder.Reset(o)
+	b.of, b.bytes = of, record.HeaderSize
+}
 
 // recordOverhead is more than a record takes beside its key and value: its own
 // size, attributes, the deltas, two lengths and the number of headers.
@@ -61,7 +73,7 @@ func (s *shard[M]) decided(d machine.Decision, now time.Time) {
 	if d.Divisible {
 		code = s.joinDivided(d.Records, now)
 	} else {
-		code = s.join(d.Records, now)
+		code = s.join(d.Records, d.Transaction, now)
 	}
 	if code != kafka.ErrNone {
 		if d.Done != nil {
@@ -71,6 +83,11 @@ func (s *shard[M]) decided(d machine.Decision, now time.Time) {
 	}
 	if d.Done != nil {
 		s.batch.waiters = append(s.batch.waiters, waiter{d.Done, now.Add(s.r.o.CommitTimeout)})
+	}
+	if d.Transaction != nil {
+		// Nobody else's answer may depend on what the log has against its producer.
+		s.flush()
+		return
 	}
 	s.flushInTime(now)
 }
@@ -103,7 +120,7 @@ func (s *shard[M]) joinDivided(records []machine.Record, now time.Time) kafka.Er
 		if bytes > limit && n > 1 {
 			n--
 		}
-		if code := s.join(records[:n], now); code != kafka.ErrNone {
+		if code := s.join(records[:n], nil, now); code != kafka.ErrNone {
 			return code
 		}
 		records = records[n:]
@@ -111,12 +128,12 @@ func (s *shard[M]) joinDivided(records []machine.Record, now time.Time) kafka.Er
 	return kafka.ErrNone
 }
 
-// join adds records to the open batch, or to a new one where they do not fit. An
-// error means that they are not in the state: they are too large, or what they
+// join adds records to the open batch, or to a new one where they do not fit or belong
+// to a transaction. An error means that they are not in the state: they are too large, or what they
 // were decided on has been undone.
-func (s *shard[M]) join(records []machine.Record, now time.Time) kafka.ErrorCode {
+func (s *shard[M]) join(records []machine.Record, of *machine.Transaction, now time.Time) kafka.ErrorCode {
 	limit, size := s.led.Log.MaxBatchBytes(), sizeOf(records)
-	if s.batch.open() && s.batch.bytes+size > limit {
+	if s.batch.open() && (s.batch.bytes+size > limit || of != nil) {
 		if code := s.flush(); code != kafka.ErrNone {
 			return code
 		}
@@ -125,14 +142,15 @@ func (s *shard[M]) join(records []machine.Record, now time.Time) kafka.ErrorCode
 		if s.r.o.Compression.Codec == record.None && record.HeaderSize+size > limit+len(records)*recordOverhead {
 			return kafka.ErrMessageTooLarge
 		}
-		s.batch.builder.Reset(record.BatchOptions{Compression: s.r.o.Compression, Producer: &nobody})
-		s.batch.bytes = record.HeaderSize
+		s.batch.begin(of, s.r.o.Compression)
 	}
 	timestamp := now.UnixMilli()
 	for _, r := range records {
-		err := s.core.Replay(machine.Replayed{
-			Record: r, Offset: s.next, Timestamp: now, ProducerID: kafka.NoProducerID, ProducerEpoch: kafka.NoProducerEpoch,
-		})
+		played := machine.Replayed{Record: r, Offset: s.next, Timestamp: now, ProducerID: kafka.NoProducerID, ProducerEpoch: kafka.NoProducerEpoch}
+		if of != nil {
+			played.ProducerID, played.ProducerEpoch, played.Transactional = of.ProducerID, of.Epoch, true
+		}
+		err := s.core.Replay(played)
 		if err != nil {
 			panic(fmt.Sprintf("BUG: coordinator of %s: it cannot replay its own record at %d: %v", s.name(), s.next, err))
 		}
@@ -162,7 +180,7 @@ func (s *shard[M]) flushInTime(now time.Time) {
 	default:
 		s.batch.scheduled = true
 		s.r.o.Wheel.Schedule(&s.linger, now.Add(linger), func() {
-			s.r.workers.submit(func() { s.must(s.exec.Callback(s.flushOp)) })
+			s.r.workers.Submit(func() { s.must(s.exec.Callback(s.flushOp)) })
 		})
 	}
 }
@@ -191,7 +209,9 @@ func (s *shard[M]) flush() kafka.ErrorCode {
 	s.r.o.Appended(s.r.o.Now().Sub(begun))
 	if code != kafka.ErrNone {
 		s.r.count.appendErrors.Add(1)
-		code = appendRefusal(code)
+		if s.batch.of == nil || !againstProducer(code) {
+			code = appendRefusal(code)
+		}
 		s.abandonBatch(code)
 		return code
 	}
@@ -219,6 +239,16 @@ func appendRefusal(code kafka.ErrorCode) kafka.ErrorCode {
 		return kafka.ErrCoordinatorNotAvailable
 	}
 	return kafka.ErrNotCoordinator
+}
+
+// againstProducer says whether an error is what the log has against a producer or the
+// coordinator of its transaction.
+func againstProducer(code kafka.ErrorCode) bool {
+	switch code {
+	case kafka.ErrInvalidProducerEpoch, kafka.ErrInvalidTxnState, kafka.ErrTransactionCoordinatorFenced:
+		return true
+	}
+	return false
 }
 
 // abandonBatch takes the state back to before the open batch and refuses all that

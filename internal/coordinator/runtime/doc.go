@@ -23,6 +23,10 @@
 // fails takes the state back to before the batch, and everything that was
 // decided on that state is refused.
 //
+// Records of a transaction are a batch of their own, with the producer's id and epoch,
+// which is appended at once. The marker that ends the transaction comes by WriteMarker,
+// behind all that is decided.
+//
 // If the log ends elsewhere than the shard believes (somebody else has written to the
 // partition), the state is thrown away and loaded anew, as in Apache.
 //
@@ -69,8 +73,8 @@
 //	runtime.go  Runtime: options, the table of shards, operations
 //	shard.go    a shard: its states, leadership
 //	append.go   decisions to batches
+//	marker.go   markers of transactions
 //	flight.go   what is appended and not yet committed; timeouts
 //	load.go     loading
-//	workers.go  goroutines for what must not run where it is noticed
 //	stats.go    numbers
 package runtime

@@ -153,6 +153,15 @@ func (h handle) Append(b record.Batch) (Appended, kafka.ErrorCode) {
 	return Appended{End: h.end, HighWatermark: h.high}, kafka.ErrNone
 }
 
+func (h handle) AppendMarker(m Marker) (Appended, kafka.ErrorCode) {
+	b := record.NewBuilder(record.BatchOptions{
+		Producer:      &record.Producer{ID: m.ProducerID, Epoch: m.Epoch, BaseSequence: record.NoSequence},
+		Transactional: true, Control: true,
+	})
+	b.Append(record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}.Record(epoch.UnixMilli()))
+	return h.Append(mustBuild(b))
+}
+
 func (l *fakeLog) putLocked(b record.Batch) {
 	b.SetBaseOffset(l.end)
 	b.SetLeaderEpoch(l.epoch)
@@ -275,13 +284,13 @@ type manual struct {
 	queue []func()
 }
 
-func (m *manual) submit(f func()) {
+func (m *manual) Submit(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.queue = append(m.queue, f)
 }
 
-func (m *manual) close() {
+func (m *manual) Close() {
 	for m.step(0) {
 	}
 }

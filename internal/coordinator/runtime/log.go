@@ -1,16 +1,21 @@
 package runtime
 
 import (
+	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
 	"barnabas/internal/record"
 )
 
-// PartitionLog is the log of a partition under one leadership. Append, Read and
-// MaxBatchBytes are called by one goroutine at a time, State and Await by any.
+// PartitionLog is the log of a partition under one leadership. Append, AppendMarker,
+// Read and MaxBatchBytes are called by one goroutine at a time, State and Await by any.
 type PartitionLog interface {
 	// Append appends a batch, whose offsets and leader epoch are filled in, if this
 	// node still leads with the epoch of the leadership.
 	Append(batch record.Batch) (Appended, kafka.ErrorCode)
+	// AppendMarker appends the marker of a transaction, as Append does. The errors are
+	// also what the log has against the marker: ErrInvalidProducerEpoch,
+	// ErrTransactionCoordinatorFenced.
+	AppendMarker(m Marker) (Appended, kafka.ErrorCode)
 	// State says where the log begins and ends. ErrReplicaNotAvailable means that it
 	// is not open yet.
 	State() (LogState, kafka.ErrorCode)
@@ -24,6 +29,15 @@ type PartitionLog interface {
 	Await(offset kafka.Offset, done func(kafka.ErrorCode))
 	// MaxBatchBytes is the size of the largest batch that is taken (max.message.bytes).
 	MaxBatchBytes() int
+}
+
+// Marker ends the transaction of a producer in a partition.
+type Marker struct {
+	machine.Transaction
+	CoordinatorEpoch int32
+	Commit           bool
+	// TransactionVersion is the level of the feature that the transaction ends with.
+	TransactionVersion int16
 }
 
 // Appended says where the log stands after an append.

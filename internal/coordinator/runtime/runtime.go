@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"barnabas/internal/base/workers"
 	"context"
 	"log/slog"
 	"sync"
@@ -59,6 +60,12 @@ const (
 	workersAtOnce = 64
 )
 
+// pool runs functions, later and not on the goroutine that submits them.
+type pool interface {
+	Submit(f func())
+	Close()
+}
+
 // Runtime is the coordinator of the partitions that this node leads. All methods
 // may be called from any goroutine.
 type Runtime[M machine.Machine] struct {
@@ -76,7 +83,7 @@ type Runtime[M machine.Machine] struct {
 
 // New returns a runtime that coordinates nothing yet.
 func New[M machine.Machine](o Options[M]) *Runtime[M] {
-	r := &Runtime[M]{o: o, loads: newWorkers(loadsAtOnce), workers: newWorkers(workersAtOnce), shards: map[int32]*shard[M]{}}
+	r := &Runtime[M]{o: o, loads: workers.New(loadsAtOnce), workers: workers.New(workersAtOnce), shards: map[int32]*shard[M]{}}
 	r.stopped, r.stop = context.WithCancel(context.Background())
 	if r.o.Loaded == nil {
 		r.o.Loaded = func(time.Duration) {}
@@ -166,8 +173,8 @@ func (r *Runtime[M]) Close() {
 	for _, s := range shards {
 		s.want(nil)
 	}
-	r.loads.close()
-	r.workers.close()
+	r.loads.Close()
+	r.workers.Close()
 	for _, s := range shards {
 		s.close()
 	}

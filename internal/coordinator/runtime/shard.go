@@ -97,7 +97,7 @@ func (s *shard[M]) poke() {
 	s.poked = true
 	s.mu.Unlock()
 	if !queued {
-		s.r.workers.submit(func() { s.must(s.exec.Callback(s.react)) })
+		s.r.workers.Submit(func() { s.must(s.exec.Callback(s.react)) })
 	}
 }
 
@@ -196,7 +196,7 @@ func (s *shard[M]) startLoad() {
 	s.progress.Store(l)
 	switch _, code := s.led.Log.State(); code {
 	case kafka.ErrNone:
-		s.r.loads.submit(l.run)
+		s.r.loads.Submit(l.run)
 	case kafka.ErrReplicaNotAvailable:
 		s.led.Log.Await(0, func(kafka.ErrorCode) { l.end(errNotOpen) })
 	default:
@@ -239,11 +239,16 @@ func (s *shard[M]) loaded(l *load[M]) {
 
 // do runs an operation when the shard is free.
 func (s *shard[M]) do(op Operation[M], refuse func(kafka.ErrorCode)) {
+	s.submit(func() { s.operate(op, refuse) }, refuse)
+}
+
+// submit has f run by the executor, or refuses it.
+func (s *shard[M]) submit(f func(), refuse func(kafka.ErrorCode)) {
 	if code := s.phase().refusal(); code != kafka.ErrNone {
 		s.refuse(code, refuse)
 		return
 	}
-	switch err := s.exec.Submit(func() { s.operate(op, refuse) }); {
+	switch err := s.exec.Submit(f); {
 	case errors.Is(err, serial.ErrFull):
 		s.r.count.overloaded.Add(1)
 		s.refuse(kafka.ErrCoordinatorNotAvailable, refuse)
@@ -259,18 +264,26 @@ func (s *shard[M]) refuse(code kafka.ErrorCode, refuse func(kafka.ErrorCode)) {
 
 // operate runs an operation.
 func (s *shard[M]) operate(op Operation[M], refuse func(kafka.ErrorCode)) {
-	if code := s.phase().refusal(); code != kafka.ErrNone {
-		s.refuse(code, refuse)
-		return
-	}
-	if s.full() {
-		s.r.count.overloaded.Add(1)
-		s.refuse(kafka.ErrCoordinatorNotAvailable, refuse)
+	if !s.admit(refuse) {
 		return
 	}
 	now := s.r.o.Now()
 	s.decided(op(s.core, now), now)
 	s.settle()
+}
+
+// admit says whether the shard can do something now, or refuses it.
+func (s *shard[M]) admit(refuse func(kafka.ErrorCode)) bool {
+	if code := s.phase().refusal(); code != kafka.ErrNone {
+		s.refuse(code, refuse)
+		return false
+	}
+	if s.full() {
+		s.r.count.overloaded.Add(1)
+		s.refuse(kafka.ErrCoordinatorNotAvailable, refuse)
+		return false
+	}
+	return true
 }
 
 // settle does what has to follow each change: it waits for the log if something is
@@ -303,7 +316,7 @@ func (s *shard[M]) postpone(at time.Time) {
 	s.timerAt = at
 	s.r.o.Wheel.Schedule(&s.timer, at, func() {
 		if !s.ticking.Swap(true) {
-			s.r.workers.submit(func() { s.must(s.exec.Timer(s.tick)) })
+			s.r.workers.Submit(func() { s.must(s.exec.Timer(s.tick)) })
 		}
 	})
 }

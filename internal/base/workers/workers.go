@@ -1,17 +1,16 @@
-package runtime
+// Package workers runs functions on goroutines of their own, as many as there are
+// functions but no more than a limit. What queues is bounded by those who submit.
+//
+// Files:
+//
+//	workers.go  Pool
+package workers
 
 import "sync"
 
-// pool runs functions, later and not on the goroutine that submits them.
-type pool interface {
-	submit(f func())
-	close()
-}
-
-// workers run functions on goroutines of their own, as many as there are functions
-// but no more than the limit. What queues is bounded by those who submit: each
-// shard has at most a few things under way.
-type workers struct {
+// Pool runs functions, later and not on the goroutine that submits them. All methods
+// may be called from any goroutine.
+type Pool struct {
 	limit int
 
 	mu      sync.Mutex
@@ -21,10 +20,11 @@ type workers struct {
 	wait    sync.WaitGroup
 }
 
-func newWorkers(limit int) *workers { return &workers{limit: limit} }
+// New returns a pool of at most so many goroutines.
+func New(limit int) *Pool { return &Pool{limit: limit} }
 
-// submit lets f run soon. After close it does nothing.
-func (w *workers) submit(f func()) {
+// Submit lets f run soon. After Close it does nothing.
+func (w *Pool) Submit(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -37,7 +37,7 @@ func (w *workers) submit(f func()) {
 	}
 }
 
-func (w *workers) work(f func()) {
+func (w *Pool) work(f func()) {
 	for f != nil {
 		f()
 		f = w.take()
@@ -45,7 +45,7 @@ func (w *workers) work(f func()) {
 }
 
 // take gives the next function, or nil and this worker's place.
-func (w *workers) take() func() {
+func (w *Pool) take() func() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.queue) == 0 {
@@ -59,8 +59,8 @@ func (w *workers) take() func() {
 	return f
 }
 
-// close waits until everything that was submitted has run.
-func (w *workers) close() {
+// Close waits until everything that was submitted has run.
+func (w *Pool) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
