@@ -68,6 +68,8 @@ func tables() []table {
 			kmsg.OffsetCommit: {group}, kmsg.OffsetFetch: {group}, kmsg.JoinGroup: {group}, kmsg.Heartbeat: {group}, kmsg.LeaveGroup: {group},
 			kmsg.SyncGroup: {group}, kmsg.DescribeGroups: {group}, kmsg.ListGroups: {none}, kmsg.DeleteGroups: {group}, kmsg.OffsetDelete: {group},
 			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
+			kmsg.AddPartitionsToTxn: {tx, cluster}, kmsg.AddOffsetsToTxn: {tx}, kmsg.EndTxn: {tx}, kmsg.WriteTxnMarkers: {cluster},
+			kmsg.DescribeTransactions: {tx}, kmsg.ListTransactions: {none},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{
 			kmsg.ApiVersions: {none}, kmsg.CreateTopics: {topic}, kmsg.DeleteTopics: {topic}, kmsg.CreatePartitions: {topic},

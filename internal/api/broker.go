@@ -10,6 +10,7 @@ import (
 	"barnabas/internal/controller"
 	"barnabas/internal/coordinator/group"
 	"barnabas/internal/coordinator/runtime"
+	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/metrics"
@@ -46,7 +47,11 @@ type Options struct {
 	Replicas    *replica.Manager
 	ProducerIDs *producerid.Manager
 	// Groups are the group coordinators of this node; Broker alone needs them.
-	Groups    *runtime.Runtime[*group.Core]
+	Groups *runtime.Runtime[*group.Core]
+	// Transactions is the transaction coordinator of this node; Broker alone needs it.
+	Transactions *transactions.Coordinator
+	// Markers writes markers to partitions that are led here; Broker alone needs it.
+	Markers   transactions.Partitions
 	Telemetry *telemetry.Manager
 	// Ports are the ports that listeners are bound to, by name of the listener:
 	// for addresses that are told as the client reached them.
@@ -100,6 +105,13 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.DescribeQuorum:          (*Broker).describeQuorum,
 		kmsg.UpdateFeatures:          (*Broker).updateFeatures,
 		kmsg.UnregisterController:    (*Broker).unregisterController,
+
+		kmsg.AddPartitionsToTxn:   (*Broker).addPartitionsToTxn,
+		kmsg.AddOffsetsToTxn:      (*Broker).addOffsetsToTxn,
+		kmsg.EndTxn:               (*Broker).endTxn,
+		kmsg.WriteTxnMarkers:      (*Broker).writeTxnMarkers,
+		kmsg.DescribeTransactions: (*Broker).describeTransactions,
+		kmsg.ListTransactions:     (*Broker).listTransactions,
 
 		kmsg.GetTelemetrySubscriptions: (*Broker).getTelemetrySubscriptions,
 		kmsg.PushTelemetry:             (*Broker).pushTelemetry,

@@ -24,6 +24,7 @@
 //	configchanges.go           what a node checks of changes to configurations by itself
 //	brokerloggers.go           levels of this node's loggers
 //	groups.go                  which coordinator a group has
+//	transactions.go            which partitions may be in a transaction
 //	gathering.go               answers whose parts come from several coordinators
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name

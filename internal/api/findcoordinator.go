@@ -15,9 +15,6 @@ const (
 	shareKey       int8 = 2
 )
 
-// textNoTransactions goes with the refusal of a transactional id. Clients print it.
-const textNoTransactions = "The transaction coordinator is not part of this release."
-
 // coordinatorTexts stand beside the error codes of v1-v3 where the refusal has no text
 // of its own, in success too; later versions have none there [4.4].
 var coordinatorTexts = map[kafka.ErrorCode]string{
@@ -31,9 +28,8 @@ var coordinatorTexts = map[kafka.ErrorCode]string{
 // findCoordinator serves FindCoordinator v0-v6: v1 kinds of keys, v4 several keys
 // (KIP-699), v5 TRANSACTION_ABORTABLE, v6 share groups (KIP-932).
 //
-// Transactional ids and share groups have no coordinator here. They are refused
-// with INVALID_REQUEST, which clients do not try again, as Apache refuses a kind
-// of which it has no coordinator.
+// Share groups have no coordinator here. They are refused with INVALID_REQUEST, which
+// clients do not try again, as Apache refuses a kind of which it has no coordinator.
 func (b *Broker) findCoordinator(c *call) {
 	req := c.Msg.(*kmsg.FindCoordinatorRequest)
 	f := coordinatorSearch{b: b, c: c, req: req, img: b.Image()}
@@ -62,7 +58,7 @@ type coordinatorSearch struct {
 	c       *call
 	req     *kmsg.FindCoordinatorRequest
 	img     *image.Image
-	missing bool // the topic of groups is not there
+	missing bool // the topic of the coordinators is not there
 }
 
 func (f *coordinatorSearch) find(key string) kmsg.FindCoordinatorResponseCoordinator {
@@ -91,7 +87,7 @@ func (f *coordinatorSearch) refusal(key string) (code kafka.ErrorCode, text stri
 		if !f.c.mayTransactionalID(kmsg.ACLOperationDescribe, key) {
 			return kafka.ErrTransactionalIDAuthorizationFailed, ""
 		}
-		return kafka.ErrInvalidRequest, textNoTransactions
+		return kafka.ErrNone, ""
 	case shareKey:
 		if f.req.Version >= 6 && !f.c.mayCluster(kmsg.ACLOperationClusterAction) {
 			return kafka.ErrClusterAuthorizationFailed, ""
@@ -101,14 +97,22 @@ func (f *coordinatorSearch) refusal(key string) (code kafka.ErrorCode, text stri
 	return kafka.ErrInvalidRequest, textInvalidRequest
 }
 
-// locate finds the leader of the partition in which a group lives.
-func (f *coordinatorSearch) locate(group string, out *kmsg.FindCoordinatorResponseCoordinator) kafka.ErrorCode {
-	topic := f.img.Topics.ByName(kafka.ConsumerOffsetsTopic)
+// topic is the internal topic in which keys of the kind live.
+func (f *coordinatorSearch) topic() string {
+	if f.req.CoordinatorType == transactionKey {
+		return kafka.TransactionStateTopic
+	}
+	return kafka.ConsumerOffsetsTopic
+}
+
+// locate finds the leader of the partition in which a key lives.
+func (f *coordinatorSearch) locate(key string, out *kmsg.FindCoordinatorResponseCoordinator) kafka.ErrorCode {
+	topic := f.img.Topics.ByName(f.topic())
 	if topic == nil {
 		f.missing = true
 		return kafka.ErrCoordinatorNotAvailable
 	}
-	p := topic.Partition(kafka.CoordinatorPartition(group, int32(topic.Len())))
+	p := topic.Partition(kafka.CoordinatorPartition(key, int32(topic.Len())))
 	if p == nil {
 		return kafka.ErrCoordinatorNotAvailable
 	}
@@ -120,10 +124,10 @@ func (f *coordinatorSearch) locate(group string, out *kmsg.FindCoordinatorRespon
 	return kafka.ErrNone
 }
 
-// create has the topic of groups made if somebody needed it. Clients come back.
+// create has the topic made if somebody needed it. Clients come back.
 func (f *coordinatorSearch) create() {
 	if f.missing {
 		ctx := controller.Context{Principal: f.c.conn.Principal(), ClientID: f.c.Header.ClientID, Received: f.c.Arrived}
-		f.b.createOnDemand(ctx, []string{kafka.ConsumerOffsetsTopic})
+		f.b.createOnDemand(ctx, []string{f.topic()})
 	}
 }

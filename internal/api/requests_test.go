@@ -123,6 +123,29 @@ func (g target) fill(r kmsg.Request) {
 		r.Topics = []kmsg.AlterPartitionRequestTopic{{TopicID: g.id, Partitions: []kmsg.AlterPartitionRequestTopicPartition{kmsg.NewAlterPartitionRequestTopicPartition()}}}
 	case *kmsg.BrokerRegistrationRequest:
 		r.BrokerID, r.ClusterID = 1, g.cluster
+	default:
+		g.fillTransactional(r)
+	}
+}
+
+// fillTransactional is fill for requests about transactions.
+func (g target) fillTransactional(r kmsg.Request) {
+	switch r := r.(type) {
+	case *kmsg.AddPartitionsToTxnRequest:
+		r.TransactionalID, r.Topics = "tx", []kmsg.AddPartitionsToTxnRequestTopic{{Topic: g.topic, Partitions: []int32{0}}}
+		t := kmsg.NewAddPartitionsToTxnRequestTransaction()
+		t.TransactionalID, t.Topics = "tx", []kmsg.AddPartitionsToTxnRequestTransactionTopic{{Topic: g.topic, Partitions: []int32{0}}}
+		r.Transactions = append(r.Transactions, t)
+	case *kmsg.AddOffsetsToTxnRequest:
+		r.TransactionalID, r.Group = "tx", "g"
+	case *kmsg.EndTxnRequest:
+		r.TransactionalID = "tx"
+	case *kmsg.WriteTxnMarkersRequest:
+		m := kmsg.NewWriteTxnMarkersRequestMarker()
+		m.Topics = []kmsg.WriteTxnMarkersRequestMarkerTopic{{Topic: g.topic, Partitions: []int32{0}}}
+		r.Markers = append(r.Markers, m)
+	case *kmsg.DescribeTransactionsRequest:
+		r.TransactionalIDs = []string{"tx"}
 	}
 }
 

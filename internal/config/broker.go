@@ -26,6 +26,7 @@ type Broker struct {
 	Topics         Topics
 	InternalTopics InternalTopics
 	Groups         Groups
+	Transactions   Transactions
 	Replication    Replication
 	Fetch          Fetch
 	Producers      Producers
@@ -207,6 +208,15 @@ type Groups struct {
 	MaxSessionTimeout      time.Duration `key:"group.max.session.timeout.ms"`
 	InitialRebalanceDelay  time.Duration `key:"group.initial.rebalance.delay.ms"`
 	MaxSize                int           `key:"group.max.size"`
+}
+
+// Transactions holds the keys of the transaction coordinator.
+type Transactions struct {
+	LoadBufferSize int           `key:"transaction.state.log.load.buffer.size"`
+	IDExpiration   time.Duration `key:"transactional.id.expiration.ms"`
+	MaxTimeout     time.Duration `key:"transaction.max.timeout.ms"`
+	AbortInterval  time.Duration `key:"transaction.abort.timed.out.transaction.cleanup.interval.ms"`
+	RemoveInterval time.Duration `key:"transaction.remove.expired.transaction.cleanup.interval.ms"`
 }
 
 // Replication holds the keys of leaders, followers and elections.

@@ -106,7 +106,7 @@ func groupCoordinatorKeys() []Key {
 
 		// Transaction log / producer ids.
 		{"transaction.state.log.min.isr", Int, "2", atLeast(1), High, ReadOnly, Honoured, public, nil},
-		{"transaction.state.log.load.buffer.size", Int, "5242880", atLeast(1), High, ReadOnly, needsTransactions, public, nil},
+		{"transaction.state.log.load.buffer.size", Int, "5242880", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.num.partitions", Int, "50", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.segment.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Honoured, public, nil},
@@ -115,10 +115,10 @@ func groupCoordinatorKeys() []Key {
 		{"producer.id.expiration.check.interval.ms", Int, "600000", atLeast(1), Low, ReadOnly, Honoured, internal, nil},
 
 		// Transactions.
-		{"transactional.id.expiration.ms", Int, "604800000", atLeast(1), High, ReadOnly, needsTransactions, public, nil},
-		{"transaction.max.timeout.ms", Int, "900000", atLeast(1), High, ReadOnly, needsTransactions, public, nil},
-		{"transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, "10000", atLeast(1), Low, ReadOnly, needsTransactions, public, nil},
-		{"transaction.remove.expired.transaction.cleanup.interval.ms", Int, "3600000", atLeast(1), Low, ReadOnly, needsTransactions, public, nil},
+		{"transactional.id.expiration.ms", Int, "604800000", atLeast(1), High, ReadOnly, Honoured, public, nil},
+		{"transaction.max.timeout.ms", Int, "900000", atLeast(1), High, ReadOnly, Honoured, public, nil},
+		{"transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, "10000", atLeast(1), Low, ReadOnly, Honoured, public, nil},
+		{"transaction.remove.expired.transaction.cleanup.interval.ms", Int, "3600000", atLeast(1), Low, ReadOnly, Honoured, public, nil},
 		{"transaction.two.phase.commit.enable", Boolean, "false", nil, Low, ReadOnly, needsTransactions, public, nil},
 
 		// Add-partitions manager.

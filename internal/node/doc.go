@@ -17,8 +17,8 @@
 // their logs and mark the stop as clean → controller, loader and quorum close →
 // the locks are given back.
 //
-// Publishers of the metadata image, in order: configuration, replicas, groups, this
-// node's own pointer (from which requests are answered), membership, controller.
+// Publishers of the metadata image, in order: configuration, replicas, groups,
+// transactions, this node's own pointer (from which requests are answered), membership, controller.
 // So whoever is answered "committed" by the controller finds the change here.
 //
 // How it fails: what a part cannot go on after (a metadata log that cannot be
@@ -33,6 +33,7 @@
 //	assemble.go  the parts and how they know each other
 //	publish.go   what happens to a new image
 //	coordinator.go  the group coordinators and what they follow
+//	transactions.go the transaction coordinator, and markers in partitions that are led here
 //	adapters.go  small interfaces between layers that are blind to each other
 //	register.go  what this node registers as: endpoints, features
 //	admin.go     the admin listener, readiness

@@ -20,6 +20,7 @@ import (
 	"barnabas/internal/controller"
 	"barnabas/internal/coordinator/group"
 	"barnabas/internal/coordinator/runtime"
+	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/kafka"
 	"barnabas/internal/membership"
 	"barnabas/internal/metadata/image"
@@ -59,20 +60,23 @@ type Node struct {
 	loggers     *loglevel.Loggers
 	incarnation kafka.UUID
 
-	dirs        *directories
-	quorum      *quorum.Quorum
-	replicas    *replica.Manager
-	controller  *controller.Controller
-	loader      *loader.Loader
-	producerIDs *producerid.Manager
-	groups      *runtime.Runtime[*group.Core]
-	telemetry   *telemetry.Manager
-	watch       *groupWatch
-	assignments *membership.Assignments
-	server      *server.Server
-	admin       *admin.Server // nil: off
-	meters      *meters
-	wheel       *wheel.Wheel
+	dirs         *directories
+	quorum       *quorum.Quorum
+	replicas     *replica.Manager
+	controller   *controller.Controller
+	loader       *loader.Loader
+	producerIDs  *producerid.Manager
+	groups       *runtime.Runtime[*group.Core]
+	transactions *transactions.Coordinator
+	// transactionLevel is the finalized level of transaction.version; written by the loader.
+	transactionLevel atomic.Int32
+	telemetry        *telemetry.Manager
+	watch            *groupWatch
+	assignments      *membership.Assignments
+	server           *server.Server
+	admin            *admin.Server // nil: off
+	meters           *meters
+	wheel            *wheel.Wheel
 
 	controllerRegistration metarec.RegisterControllerRecord
 
@@ -163,6 +167,9 @@ func (n *Node) disassemble() error {
 	}
 	if n.controller != nil {
 		n.controller.Close()
+	}
+	if n.transactions != nil {
+		n.transactions.Close()
 	}
 	if n.groups != nil {
 		n.groups.Close()
@@ -293,6 +300,7 @@ func (n *Node) stopInOrder(ctx context.Context) error {
 	epoch := n.brokerEpoch()
 	// Members that wait for a rebalance are answered before their answers are waited
 	// for.
+	n.transactions.Close()
 	n.groups.Close()
 	answers, cancel := context.WithTimeout(context.Background(), answersTimeout)
 	defer cancel()

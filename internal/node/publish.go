@@ -19,6 +19,7 @@ func (n *Node) publishers() []loader.Publisher {
 		{Name: "configuration", Publish: n.publishConfig},
 		{Name: "replicas", Publish: n.replicas.Apply},
 		{Name: "groups", Publish: n.publishGroups},
+		{Name: "transactions", Publish: n.publishTransactions},
 		{Name: "image", Publish: func(d *image.Delta) { n.image.Store(d.New) }},
 		{Name: "directories", Publish: n.publishAssigned},
 		{Name: "membership", Publish: n.publishMembership},

@@ -1,0 +1,118 @@
+package node
+
+import (
+	"sync/atomic"
+	"time"
+
+	"barnabas/internal/config"
+	"barnabas/internal/coordinator/machine"
+	"barnabas/internal/coordinator/runtime"
+	"barnabas/internal/coordinator/transactions"
+	"barnabas/internal/coordinator/txn"
+	"barnabas/internal/kafka"
+	"barnabas/internal/metadata/image"
+	"barnabas/internal/replica"
+)
+
+// stateTimeout is how long an answer waits for its record of __transaction_state to be
+// committed, and a marker for its partition. Apache Kafka waits for the timeout of the
+// transaction, and for request.timeout.ms, which has this default.
+const stateTimeout = 30 * time.Second
+
+// makeTransactions makes the transaction coordinator. It leads nothing yet.
+func (n *Node) makeTransactions() {
+	c := n.config
+	n.transactions = transactions.New(transactions.Options{
+		Settings:           transactionSettings(&c.Transactions),
+		TransactionVersion: n.transactionVersion, PartitionOf: n.transactionPartition,
+		NewProducerID: func(answer func(kafka.ProducerID, kafka.ErrorCode)) { n.producerIDs.Next(answer) },
+		Partitions:    localMarkers{n},
+		Wheel:         n.wheel, Now: time.Now, Log: n.log.With("part", "transactions"),
+		CommitTimeout: stateTimeout, LoadBuffer: c.Transactions.LoadBufferSize,
+	})
+}
+
+func transactionSettings(c *config.Transactions) txn.Settings {
+	return txn.Settings{MaxTimeout: c.MaxTimeout, Expiration: c.IDExpiration, AbortInterval: c.AbortInterval, RemoveInterval: c.RemoveInterval}
+}
+
+// transactionVersion is the finalized level of the feature.
+func (n *Node) transactionVersion() int16 { return int16(n.transactionLevel.Load()) }
+
+// transactionPartition is the partition of __transaction_state in which an id lives.
+// While there is no such topic it is one of those that there will be.
+func (n *Node) transactionPartition(id string) int32 {
+	count := int32(n.config.InternalTopics.TransactionPartitions)
+	if t := n.Image().Topics.ByName(kafka.TransactionStateTopic); t != nil {
+		count = int32(t.Len())
+	}
+	return kafka.CoordinatorPartition(id, count)
+}
+
+// publishTransactions has the coordinator follow the leaders of the partitions that it
+// lives in. The replicas know of the change already.
+func (n *Node) publishTransactions(d *image.Delta) {
+	n.transactionLevel.Store(int32(d.New.Features.Level(kafka.FeatureTransaction)))
+	for i := range d.Topics {
+		if c := &d.Topics[i]; c.Topic().Name == kafka.TransactionStateTopic {
+			n.follow(c, n.transactions.Lead, n.transactions.Resign)
+		}
+	}
+}
+
+// localMarkers writes markers to the partitions that this node leads. In a cluster of
+// one node those are all there are.
+type localMarkers struct{ n *Node }
+
+// Exists implements transactions.Partitions.
+func (l localMarkers) Exists(tp kafka.TopicPartition) bool { return l.n.replicas.Exists(tp) }
+
+// WriteMarkers implements transactions.Partitions. Where groups live, their coordinator
+// writes the marker, which makes the offsets of the transaction count.
+func (l localMarkers) WriteMarkers(m transactions.Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
+	codes := make([]kafka.ErrorCode, len(to))
+	var left atomic.Int32
+	left.Store(int32(len(to)) + 1)
+	finish := func(parts int) {
+		if left.Add(int32(-parts)) == 0 {
+			done(codes)
+		}
+	}
+	var list []replica.MarkerWrite
+	var at []int // in codes
+	for i, tp := range to {
+		if tp.Topic != kafka.ConsumerOffsetsTopic || l.n.replicas.Partition(tp.Topic, tp.Partition) == nil {
+			list = append(list, replica.MarkerWrite{Topic: tp.Topic, Partition: tp.Partition, Marker: replica.Marker(m)})
+			at = append(at, i)
+			continue
+		}
+		l.n.groups.WriteMarker(tp.Partition, groupMarker(m), func(code kafka.ErrorCode) {
+			codes[i] = markerCode(code)
+			finish(1)
+		})
+	}
+	l.n.replicas.WriteMarkers(list, stateTimeout, func() {
+		for j := range list {
+			codes[at[j]] = list[j].Code
+		}
+		finish(len(list))
+	})
+	finish(1)
+}
+
+func groupMarker(m transactions.Marker) runtime.Marker {
+	return runtime.Marker{
+		Transaction:      machine.Transaction{ProducerID: m.ProducerID, Epoch: m.ProducerEpoch},
+		CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit, TransactionVersion: m.TransactionVersion,
+	}
+}
+
+// markerCode is what a coordinator of transactions is told by one of groups: it is to
+// try again.
+func markerCode(code kafka.ErrorCode) kafka.ErrorCode {
+	switch code {
+	case kafka.ErrCoordinatorNotAvailable, kafka.ErrCoordinatorLoadInProgress, kafka.ErrNotCoordinator:
+		return kafka.ErrNotLeaderOrFollower
+	}
+	return code
+}
