@@ -72,6 +72,17 @@ func TestOldFormatsAreCleaned(t *testing.T) {
 		}
 	}
 
+	// Such a batch has no leader epoch, to whoever reads the log anew.
+	r.log.Abandon()
+	must(t, r.mem.Remove(testDir+"/leader-epoch-checkpoint"))
+	r.open(commitlog.Options{})
+	if s := r.log.Snapshot(); s.EpochOf(6) != kafka.NoLeaderEpoch || s.EpochOf(11) != 0 {
+		t.Errorf("epochs %d and %d", s.EpochOf(6), s.EpochOf(11))
+	}
+	if text, err := vfs.ReadFile(r.mem, testDir+"/leader-epoch-checkpoint"); err != nil || string(text) != "0\n1\n0 11\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+
 	// The tombstone's segment is as old as the last clean one.
 	r.now += 5000
 	r.put("f", "1")

@@ -233,7 +233,7 @@ func (ld *loader) learn(i int, r *recovered, h *record.Header, marker *record.En
 	ld.tellProgress()
 	r.act.grow(ld.o.Config, ld.segments[i].base, factsOfHeader(h))
 	// The file may say of an epoch that it begins where the log ended before a crash.
-	if h.Magic >= record.MagicV2 && h.LeaderEpoch >= ld.epochs.latest() {
+	if h.Magic >= record.MagicV2 && h.LeaderEpoch >= max(0, ld.epochs.latest()) {
 		if next, changed := ld.epochs.assign(h.LeaderEpoch, h.BaseOffset); changed {
 			ld.epochs, ld.epochsDirty = next, true
 		}
