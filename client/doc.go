@@ -4,6 +4,15 @@
 //
 // It works against any Kafka and knows nothing of this project's server.
 //
-// A property that isn't known is reported back as a warning, as Apache's clients
-// log it; one that is known but can't be honoured is an error.
+// Each property of Apache Kafka's admin client, producer and consumer has an effect,
+// or none, or is refused:
+//
+//	translate.go  those with an effect, one by one, and the values that are refused
+//	together.go   options that follow from several of them, and Kafka's defaults
+//	without.go    those without an effect, and why
+//	check.go      values, with Kafka's words for those that are wrong
+//	client.go     New, Options
+//
+// What has no effect, is not known, or is for another kind of client comes back as a
+// warning, one for each reason.
 package client

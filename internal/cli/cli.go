@@ -56,20 +56,35 @@ func commands() []command {
 		{"Files", "dump-log", "kafka-dump-log", "print the files of a log directory", dumpLog},
 		{"Measure and test", "producer-perf-test", "kafka-producer-perf-test", "measure how fast records are written", tool(client.ProducerPerf)},
 		{"Measure and test", "consumer-perf-test", "kafka-consumer-perf-test", "measure how fast records are read", tool(client.ConsumerPerf)},
-		{"Measure and test", "e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", tool(client.E2ELatency)},
+		{"Measure and test", "e2e-latency", "kafka-e2e-latency", "measure how long a record takes from producer to consumer", waits("e2e-latency", client.E2ELatency)},
 		{"Measure and test", "verifiable-producer", "kafka-verifiable-producer", "write numbers, and tell of each answer in JSON", tool(client.VerifiableProducer)},
 		{"Measure and test", "verifiable-consumer", "kafka-verifiable-consumer", "read as a member of a group, and tell of it in JSON", tool(client.VerifiableConsumer)},
 		{"Help", "completion", "", "print what a shell needs to complete commands: bash, zsh or fish", completionCommand},
 	}
 }
 
-// waits has a tool that only asks and prints tell on a terminal that it takes long.
+// waits has a tool that asks and prints tell on a terminal that it takes long. When it
+// is stopped it says nothing more: all that fails from then on fails for that.
 func waits(name string, f func([]string, client.IO) int) func(context.Context, []string, Streams) int {
 	return func(ctx context.Context, args []string, s Streams) int {
 		line := progress.Start(s.Stderr, name)
 		defer line.Close()
-		return exitCode(ctx, f(args, client.IO{Context: ctx, Stdin: s.Stdin, Stdout: line.Before(s.Stdout), Stderr: line.Before(s.Stderr), Progress: line.Set}))
+		return exitCode(ctx, f(args, client.IO{Context: ctx, Stdin: s.Stdin, Progress: line.Set,
+			Stdout: whileWanted{ctx, line.Before(s.Stdout)}, Stderr: whileWanted{ctx, line.Before(s.Stderr)}}))
 	}
+}
+
+// whileWanted drops what is written after the end of its context.
+type whileWanted struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (w whileWanted) Write(p []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return len(p), nil
+	}
+	return w.w.Write(p)
 }
 
 func tool(f func([]string, client.IO) int) func(context.Context, []string, Streams) int {

@@ -47,6 +47,20 @@ func TestToolThatASignalEndsHasTheShellsExitCode(t *testing.T) {
 	}
 }
 
+// TestAToolThatIsStoppedSaysNothing: what fails because the user has stopped it is no
+// error that he has to read.
+func TestAToolThatIsStoppedSaysNothing(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(Signalled(syscall.SIGINT))
+	for _, tool := range []string{"topics --list", "get-offsets", "consumer-groups --list", "e2e-latency --topic t --num-records 1 --producer-acks 1 --record-size 1"} {
+		var out strings.Builder
+		argv := append([]string{"barnabas"}, append(strings.Fields(tool), "--bootstrap-server", "127.0.0.1:1")...)
+		if exit := Main(ctx, argv, Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); exit != 130 || out.Len() > 0 {
+			t.Errorf("%s: exit %d, %s", tool, exit, out.String())
+		}
+	}
+}
+
 func TestShellsCompleteEachCommand(t *testing.T) {
 	for _, c := range completions() {
 		if len(c.Flags) == 0 && len(c.Commands) == 0 {

@@ -249,7 +249,7 @@ type groupsTool struct {
 func (t *groupsTool) run(action string) error {
 	for _, name := range []string{"timeout", "to-offset", "shift-by"} {
 		if _, _, err := t.set.Int(name, 64); err != nil {
-			return &failure{"joptsimple.OptionArgumentConversionException", err.Error()}
+			return err
 		}
 	}
 	milliseconds, _, err := t.set.Int("timeout", 64)

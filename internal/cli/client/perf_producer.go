@@ -83,7 +83,7 @@ func (p *producerPerf) batches() []kgo.Opt {
 // perfLargestBatch what the engine takes.
 const (
 	perfOverhead     = 512
-	perfLargestBatch = 1 << 30
+	perfLargestBatch = 100 << 20
 )
 
 // perfRun is a run on its way.

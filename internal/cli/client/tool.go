@@ -247,6 +247,10 @@ func exception(err error) string {
 	if errors.As(err, &f) {
 		return f.exception
 	}
+	var mistake *options.Error
+	if errors.As(err, &mistake) {
+		return mistake.Class
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return kafka.ErrRequestTimedOut.Exception()
 	}

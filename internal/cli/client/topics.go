@@ -275,7 +275,7 @@ func replicaAssignment(text string) ([]kmsg.CreateTopicsRequestTopicReplicaAssig
 				return nil, &failure{"java.lang.NumberFormatException", fmt.Sprintf("For input string: %q", strings.TrimSpace(word))}
 			}
 			if slices.Contains(a.Replicas, int32(id)) {
-				return nil, illegalArgument("Partition replica lists may not contain duplicate entries: %d", id)
+				return nil, &failure{"org.apache.kafka.tools.AdminCommandFailedException", fmt.Sprintf("Partition replica lists may not contain duplicate entries: %d", id)}
 			}
 			a.Replicas = append(a.Replicas, int32(id))
 		}
