@@ -34,6 +34,9 @@ type Records struct {
 	Frames [][]byte
 	// Divisible records may be written as several batches; others are one.
 	Divisible bool
+	// Growing records make the cluster larger, or can wait: a log whose disk is full
+	// refuses them, and takes others as long as it can.
+	Growing bool
 }
 
 // Clock is the time and a way to be called later; f runs on any goroutine.

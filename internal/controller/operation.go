@@ -52,6 +52,7 @@ type decision struct {
 	records []metarec.Message // in order; none changes nothing
 	// divisible records may be written as several batches.
 	divisible bool
+	growing   bool // see Records.Growing
 	// applied, if not nil, is called when the records are in the pending image.
 	applied func(a *active, last kafka.Offset)
 	// answer is called when the records are committed.
@@ -129,7 +130,7 @@ func (c *Controller) append(a *active, d decision) (kafka.Offset, error) {
 		}
 		frames[i] = frame
 	}
-	return c.o.Log.Append(Records{Epoch: a.epoch, Next: a.next, Frames: frames, Divisible: d.divisible})
+	return c.o.Log.Append(Records{Epoch: a.epoch, Next: a.next, Frames: frames, Divisible: d.divisible, Growing: d.growing})
 }
 
 // appendFailed says what a client is told when the log takes nothing: mostly that

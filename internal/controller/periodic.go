@@ -133,7 +133,7 @@ func (c *Controller) writeNoOp(a *active, every time.Duration) time.Time {
 	if due := a.lastWrite.Add(every); due.After(a.now) {
 		return due
 	}
-	if c.do(a, decision{records: []metarec.Message{metarec.NewNoOpRecord()}}) {
+	if c.do(a, decision{records: []metarec.Message{metarec.NewNoOpRecord()}, growing: true}) {
 		c.registerSelf(a) // a full disk may have taken it back
 	}
 	return a.now.Add(every)

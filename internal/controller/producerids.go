@@ -29,7 +29,7 @@ func (c *Controller) AllocateProducerIDs(ctx Context, req *kmsg.AllocateProducer
 			record := metarec.NewProducerIdsRecord()
 			record.BrokerID, record.BrokerEpoch, record.NextProducerID = id, epoch, first+producerBlock
 			answer.ProducerIDStart, answer.ProducerIDLen = int64(first), producerBlock
-			return decision{records: []metarec.Message{record}, answer: func() { done(answer) }}, nil
+			return decision{records: []metarec.Message{record}, growing: true, answer: func() { done(answer) }}, nil
 		},
 		refuse: func(r refusal) {
 			answer.ErrorCode = int16(r.code)

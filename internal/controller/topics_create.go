@@ -40,7 +40,7 @@ func (c *Controller) CreateTopics(ctx Context, req *kmsg.CreateTopicsRequest, do
 			if req.ValidateOnly {
 				records = nil
 			}
-			return decision{records: records, answer: func() {
+			return decision{records: records, growing: true, answer: func() {
 				c.logCreations(&ctx, req, rows)
 				done(answer)
 			}}, nil

@@ -30,7 +30,7 @@ func (c *Controller) CreatePartitions(ctx Context, req *kmsg.CreatePartitionsReq
 			if req.ValidateOnly {
 				records = nil
 			}
-			return decision{records: records, answer: func() {
+			return decision{records: records, growing: true, answer: func() {
 				if len(records) > 0 {
 					c.o.Logger.Info("partitions created", "partitions", len(records), "principal", ctx.Principal, "client_id", ctx.ClientID)
 				}

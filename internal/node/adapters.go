@@ -24,7 +24,7 @@ func (l controllerLog) Append(r controller.Records) (kafka.Offset, error) {
 	if r.Divisible {
 		how = quorum.Divisible
 	}
-	last, err := l.quorum.AppendAt(r.Next, r.Epoch, r.Frames, how)
+	last, err := l.quorum.AppendRecords(quorum.Records{Epoch: r.Epoch, At: r.Next, Frames: r.Frames, How: how, Growing: r.Growing})
 	if errors.Is(err, quorum.ErrFull) {
 		err = kafka.ErrKafkaStorageError
 	}

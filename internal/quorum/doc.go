@@ -47,6 +47,7 @@
 //	quorum.go         options, listener, Append, Status
 //	open.go           Open: recovery of log, snapshots and voters
 //	loop.go           the loop: write, flush, commit, deliver
+//	full.go           a disk that is full
 //	election.go       quorum-state
 //	history.go        kraft.version and voters by offset
 //	control.go        control records from and to the words of package raft

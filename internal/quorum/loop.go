@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"barnabas/internal/base/vfs"
 	"barnabas/internal/kafka"
@@ -67,7 +66,12 @@ func (q *Quorum) begin() error {
 // step does what has come up: it writes all that is pending as one, once. What a
 // full disk does not take is cut off.
 func (q *Quorum) step() error {
-	batches := q.takePending()
+	batches, reserving := q.takePending()
+	if reserving {
+		if err := q.log.Reserve(); err != nil {
+			return err
+		}
+	}
 	written, lack := q.write(batches)
 	if lack != nil && !(vfs.IsFull(lack) && q.log.Usable()) {
 		return lack
@@ -82,40 +86,10 @@ func (q *Quorum) step() error {
 	}
 	if lack != nil {
 		q.cutBack(lack)
-	} else if len(batches) > 0 {
-		q.hasSpace()
+	} else if len(batches) > 0 || reserving {
+		q.look()
 	}
 	return nil
-}
-
-// fullFor is how long nothing is appended after the disk was full. What comes then
-// is the next try.
-const fullFor = time.Second
-
-// cutBack gives up what could not be written, and all that was appended behind it.
-func (q *Quorum) cutBack(cause error) {
-	q.mu.Lock()
-	first := q.fullUntil.IsZero()
-	q.fullUntil = q.opts.Now().Add(fullFor)
-	q.pending, q.pendingBytes = nil, 0
-	q.next = q.log.LogEnd()
-	at := LeaderChange{Epoch: q.epoch, LeaderID: q.leaderID, IsLeader: true, NextOffset: q.next}
-	q.mu.Unlock()
-	if first {
-		q.opts.Logger.Error("the disk of the metadata log is full: changes of the metadata are refused until there is space", "dir", q.dir, "error", cause)
-	}
-	q.listener.CutBack(at)
-}
-
-// hasSpace ends the state that cutBack began.
-func (q *Quorum) hasSpace() {
-	q.mu.Lock()
-	was := !q.fullUntil.IsZero()
-	q.fullUntil = time.Time{}
-	q.mu.Unlock()
-	if was {
-		q.opts.Logger.Info("the metadata log is written again: there is space", "dir", q.dir)
-	}
 }
 
 // end is the last step: nothing is appended any more.
@@ -150,12 +124,12 @@ func (q *Quorum) fail(err error) {
 	q.opts.Fatal(err)
 }
 
-func (q *Quorum) takePending() []record.Batch {
+func (q *Quorum) takePending() (batches []record.Batch, reserving bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	batches := q.pending
-	q.pending, q.pendingBytes = nil, 0
-	return batches
+	batches, reserving = q.pending, q.reserving
+	q.pending, q.pendingBytes, q.reserving = nil, 0, false
+	return batches, reserving
 }
 
 // write appends batches whose offsets were given out already. With an error it gives

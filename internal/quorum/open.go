@@ -75,6 +75,7 @@ func (q *Quorum) openLog() error {
 	config.SegmentMs = q.opts.SegmentAge.Milliseconds()
 	config.IndexBytes = metadataIndexBytes
 	config.IndexIntervalBytes = metadataIndexInterval
+	config.ReserveAhead = reserve
 	closeFailed := func(err error) { q.opts.Logger.Error("closing a segment of the metadata log failed", "error", err) }
 	log, report, err := commitlog.Open(commitlog.Options{
 		Env:    &commitlog.Env{FS: q.opts.FS, Files: vfs.NewCache(openSegmentDescriptors, closeFailed)},

@@ -141,10 +141,11 @@ type Quorum struct {
 	highWatermark kafka.Offset
 	history       history
 	snapshots     *snapshotSet
-	cleanDue      bool // snapshots and log are to be held against retention
-	// fullUntil is set while the disk is full: the time up to which nothing is
-	// appended.
-	fullUntil time.Time
+	cleanDue      bool  // snapshots and log are to be held against retention
+	space         space // what the disk had when it was last written
+	// retryAt is when, without space, the next try is due.
+	retryAt   time.Time
+	reserving bool  // the loop is to try to reserve space
 	stopped   error // why nothing is appended any more
 
 	wake    chan struct{}
@@ -162,13 +163,26 @@ type Quorum struct {
 //
 // The frames are copied. An error means that nothing was appended.
 func (q *Quorum) Append(epoch kafka.LeaderEpoch, frames [][]byte, how Atomicity) (kafka.Offset, error) {
-	return q.AppendAt(kafka.NoOffset, epoch, frames, how)
+	return q.AppendRecords(Records{Epoch: epoch, At: kafka.NoOffset, Frames: frames, How: how})
 }
 
-// AppendAt is Append for records that were decided for an offset, unless that is
-// NoOffset. If it is not the next one, the log was cut back on a full disk, which the
-// listener is about to be told, and the error is ErrFull.
-func (q *Quorum) AppendAt(offset kafka.Offset, epoch kafka.LeaderEpoch, frames [][]byte, how Atomicity) (kafka.Offset, error) {
+// Records are what is to be appended.
+type Records struct {
+	Epoch kafka.LeaderEpoch
+	// At is the offset for which they were decided, or NoOffset. If it is not the next
+	// one, the log was cut back on a full disk, of which the listener is about to be
+	// told, and the error is ErrFull.
+	At     kafka.Offset
+	Frames [][]byte
+	How    Atomicity
+	// Growing says that they are not taken when the disk is full. Others are, as long
+	// as what was reserved for them lasts: a disk gets space by deletions.
+	Growing bool
+}
+
+// AppendRecords is Append with more to say.
+func (q *Quorum) AppendRecords(r Records) (kafka.Offset, error) {
+	epoch, frames, how := r.Epoch, r.Frames, r.How
 	if len(frames) == 0 {
 		return kafka.NoOffset, errors.New("append of no records to the metadata log")
 	}
@@ -185,7 +199,7 @@ func (q *Quorum) AppendAt(offset kafka.Offset, epoch kafka.LeaderEpoch, frames [
 		return kafka.NoOffset, fmt.Errorf("%w in epoch %d", ErrNotLeader, epoch)
 	case q.pendingBytes >= maxPending:
 		return kafka.NoOffset, ErrBusy
-	case offset > q.next || !q.fullUntil.IsZero() && q.opts.Now().Before(q.fullUntil):
+	case r.At > q.next || q.space != enough && q.refuseLocked(r.Growing):
 		return kafka.NoOffset, ErrFull
 	}
 	for _, b := range batches {

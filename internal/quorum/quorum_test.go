@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -490,92 +489,5 @@ func TestFailureOfTheListenerIsFatal(t *testing.T) {
 	}
 	if err := q.Close(); !errors.Is(err, f.err) {
 		t.Errorf("close: %v", err)
-	}
-}
-
-// TestAFullDiskCutsBackWhatWasAppended: what the disk does not take is given up and
-// told, nothing is appended for a while, and when there is space the log goes on at
-// the same offset. What was committed before stays.
-func TestAFullDiskCutsBackWhatWasAppended(t *testing.T) {
-	fsys, c := vfs.NewMem(nil), newClock()
-	id := formatFolder(t, fsys, c)
-	q, f := startQuorum(t, options(t, fsys, id, c))
-	f.awaitLeader(t)
-	var want []string
-	add := func(n int, offset kafka.Offset) (kafka.Offset, error) {
-		t.Helper()
-		last, err := q.AppendAt(offset, 1, [][]byte{configFrame(t, n)}, Atomic)
-		if err == nil && n >= 0 {
-			f.awaitOffset(t, last)
-			want = append(want, string(configFrame(t, n)))
-		}
-		return last, err
-	}
-	last, err := add(0, kafka.NoOffset)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for round := range 3 {
-		next := last + 1
-		fsys.SetCapacity(fsys.Used() + int64(20*round))
-		if _, err := add(-1, next); err != nil {
-			t.Fatal(err)
-		}
-		f.await(t, "what was appended to be given up", func() bool { return len(f.cuts) == round+1 })
-		if cut := f.cuts[round]; cut.NextOffset != next || cut.Epoch != 1 || !cut.IsLeader {
-			t.Errorf("cut back to %+v, want offset %d", cut, next)
-		}
-		for _, offset := range []kafka.Offset{next, next + 1, kafka.NoOffset} {
-			if _, err := add(-1, offset); !errors.Is(err, ErrFull) {
-				t.Errorf("append for offset %d on a full disk: %v", offset, err)
-			}
-		}
-		fsys.SetCapacity(0)
-		c.advance(fullFor)
-		if _, err := add(-1, next+1); !errors.Is(err, ErrFull) {
-			t.Errorf("append of one who has not heard of the cut: %v", err)
-		}
-		if last, err = add(round+1, next); err != nil || last != next {
-			t.Fatalf("append with space: offset %d, want %d: %v", last, next, err)
-		}
-	}
-	if got := f.values(t); !slices.Equal(got, want) {
-		t.Errorf("%d records are committed, want %d", len(got), len(want))
-	}
-	// It can be closed without space, too, and opens again.
-	fsys.SetCapacity(fsys.Used())
-	stopQuorum(t, q)
-	fsys.SetCapacity(0)
-	_, f = startQuorum(t, options(t, fsys, id, c))
-	f.awaitLeader(t)
-	if got := f.values(t); !slices.Equal(got, want) {
-		t.Errorf("after a restart %d records are committed, want %d", len(got), len(want))
-	}
-}
-
-// TestASyncWithoutSpaceIsFatal: a sync that reports a lack of space is a failed sync.
-func TestASyncWithoutSpaceIsFatal(t *testing.T) {
-	fsys, c := vfs.NewMem(nil), newClock()
-	o := options(t, fsys, formatFolder(t, fsys, c), c)
-	failed := make(chan error, 1)
-	o.Fatal = func(err error) { failed <- err }
-	q, f := startQuorum(t, o)
-	f.awaitLeader(t)
-	fsys.Inject(func(op vfs.Op) vfs.Fault {
-		if op.Kind == vfs.OpSync {
-			return vfs.Fault{Err: syscall.ENOSPC}
-		}
-		return vfs.Fault{}
-	})
-	if _, err := q.Append(1, [][]byte{configFrame(t, 1)}, Atomic); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case err := <-failed:
-		if !errors.Is(err, syscall.ENOSPC) {
-			t.Error(err)
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("the failure was not told")
 	}
 }

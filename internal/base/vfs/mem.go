@@ -220,7 +220,7 @@ func (m *Mem) renameLocked(oldPath, newPath string) error {
 		return syscall.ENOTEMPTY
 	}
 	if old != nil && old.file != nil {
-		m.used -= int64(len(old.file.bytes))
+		m.used -= old.file.occupied()
 		old.file.unlinked = true
 	}
 	if from == to {
@@ -255,7 +255,7 @@ func (m *Mem) removeLocked(path string) error {
 		return syscall.ENOTEMPTY
 	}
 	if n.file != nil {
-		m.used -= int64(len(n.file.bytes))
+		m.used -= n.file.occupied()
 		n.file.unlinked = true
 	}
 	dir.apply(memDirOp{name: nil})

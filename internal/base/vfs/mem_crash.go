@@ -47,7 +47,7 @@ func (m *Mem) Inject(decide func(Op) Fault) {
 	m.faults = decide
 }
 
-// SetCapacity limits the bytes of all files; writes beyond it do what fits and
+// SetCapacity limits the bytes of all files and what is reserved for them; writes beyond it do what fits and
 // fail with ENOSPC. Zero lifts the limit.
 func (m *Mem) SetCapacity(bytes int64) {
 	m.mu.Lock()
@@ -55,7 +55,7 @@ func (m *Mem) SetCapacity(bytes int64) {
 	m.capacity = bytes
 }
 
-// Used is the number of bytes of all files.
+// Used is the number of bytes of all files, or reserved for them.
 func (m *Mem) Used() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,20 +15,26 @@ type memData struct {
 	dirty    []memRange
 	modTime  time.Time
 	unlinked bool // its bytes no longer count
+	// reserved is up to where Preallocate has taken space; 0: nowhere.
+	reserved int64
 }
+
+// occupied is how much space the file takes.
+func (d *memData) occupied() int64 { return max(int64(len(d.bytes)), d.reserved) }
 
 type memRange struct{ from, to int64 }
 
-// truncate sets the size and returns by how much the file shrank.
-func (d *memData) truncate(size int64) (shrunk int64) {
-	old := int64(len(d.bytes))
+// truncate sets the size and returns how much space it gives back.
+func (d *memData) truncate(size int64) (given int64) {
+	before, old := d.occupied(), int64(len(d.bytes))
+	d.reserved = 0
 	if size <= old {
 		d.bytes = d.bytes[:size:size]
 	} else {
 		d.bytes = append(d.bytes, make([]byte, size-old)...)
 		d.dirty = append(d.dirty, memRange{old, size})
 	}
-	return old - size
+	return before - size
 }
 
 func (d *memData) write(p []byte, off int64) {
@@ -150,18 +156,18 @@ func (f *memFile) roomLocked(off int64) int64 {
 		return 1 << 62
 	}
 	free := f.fs.capacity - f.fs.used
-	return max(0, int64(len(f.node.file.bytes))-off+free)
+	return max(0, f.node.file.occupied()-off+free)
 }
 
 func (f *memFile) storeLocked(p []byte, off int64) {
 	d := f.node.file
-	before := int64(len(d.bytes))
+	before := d.occupied()
 	d.write(p, off)
 	if f.fs.volatile {
 		d.dirty = nil
 	}
 	d.modTime = f.fs.now()
-	f.countLocked(int64(len(d.bytes)) - before)
+	f.countLocked(d.occupied() - before)
 }
 
 func (f *memFile) countLocked(grown int64) {
@@ -188,7 +194,21 @@ func (f *memFile) Truncate(size int64) error {
 func (f *memFile) Preallocate(off, n int64) error {
 	f.fs.mu.Lock()
 	defer f.fs.mu.Unlock()
-	return pathError("fallocate", f.path, f.enterLocked(OpPreallocate, n).Err)
+	return pathError("fallocate", f.path, f.preallocateLocked(off+n, f.enterLocked(OpPreallocate, n)))
+}
+
+func (f *memFile) preallocateLocked(upTo int64, fault Fault) error {
+	d := f.node.file
+	grown := upTo - d.occupied()
+	switch {
+	case fault.Err != nil || grown <= 0:
+		return fault.Err
+	case f.fs.capacity > 0 && grown > f.fs.capacity-f.fs.used:
+		return syscall.ENOSPC
+	}
+	d.reserved = upTo
+	f.countLocked(grown)
+	return nil
 }
 
 func (f *memFile) Size() (int64, error) {

@@ -255,6 +255,10 @@ const (
 // the file stays what it is. It is an optimisation: where it does not work, it is
 // not tried again for this segment.
 func (l *Log) reserve(f vfs.File, writeAt int64) {
+	if ahead := l.config.Load().ReserveAhead; ahead > 0 {
+		l.reserveAhead(f, writeAt, ahead)
+		return
+	}
 	a, limit := &l.act, int64(l.config.Load().SegmentBytes)
 	if a.size < reserveFrom || a.size <= a.reserved || a.reserved >= limit {
 		return
@@ -266,4 +270,40 @@ func (l *Log) reserve(f vfs.File, writeAt int64) {
 	} else {
 		a.reserved = maxSegmentBytes
 	}
+}
+
+// reserveAhead tops up what is reserved behind the log's end when a part of it is
+// used.
+func (l *Log) reserveAhead(f vfs.File, writeAt, ahead int64) {
+	a := &l.act
+	if a.reserved-a.size > ahead-ahead/16 {
+		l.short = false
+		return
+	}
+	from, upTo := max(a.reserved, writeAt), a.size+ahead
+	err := f.Preallocate(from, upTo-from)
+	switch l.short = vfs.IsFull(err); {
+	case err == nil:
+		a.reserved = upTo
+	case !l.short:
+		a.reserved = maxSegmentBytes // the file system does not do that
+	}
+}
+
+// ShortOfSpace says that the disk had no space for what ReserveAhead asks for: what
+// was reserved before is being used up.
+func (l *Log) ShortOfSpace() bool { return l.short }
+
+// Reserve tries again to reserve what there was no space for.
+func (l *Log) Reserve() error {
+	if !l.short || l.failed != nil {
+		return l.failed
+	}
+	f, err := l.active().hold(l.env, l.dir, logSuffix, vfs.ReadWrite)
+	if err != nil {
+		return err
+	}
+	defer f.Release()
+	l.reserveAhead(f, l.act.size, l.config.Load().ReserveAhead)
+	return nil
 }

@@ -43,6 +43,7 @@ type Log struct {
 	newEpochsFrom kafka.Offset
 	dirty         bool         // something has been written since Open
 	swap          *Replacement // cleaned segments that are being put in place
+	short         bool         // ReserveAhead could not be kept for lack of space
 	failed        error        // why the log takes no more calls
 
 	first [1]*segment // what segments is at first: one object less per idle log

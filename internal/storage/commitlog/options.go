@@ -29,6 +29,9 @@ type Config struct {
 	IndexBytes         int   // segment.index.bytes
 	IndexIntervalBytes int   // index.interval.bytes
 	Preallocate        bool  // preallocate
+	// ReserveAhead is how many bytes of disk space are kept reserved behind the log's
+	// end, so that it can still be written when the disk is full; 0 is none.
+	ReserveAhead int64
 
 	// MaxDecompressedBytes bounds what a lookup by timestamp unpacks
 	// (max.decompressed.message.bytes).
