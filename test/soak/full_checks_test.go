@@ -58,8 +58,9 @@ func (f *fullTest) progress(when string) {
 	}
 }
 
-// answers is what must work while the disk is full.
-func (f *fullTest) answers(round int) {
+// answers is what must work while the disk is full: reads of all kinds, and what
+// makes room. victim is a topic that is there to be deleted.
+func (f *fullTest) answers(victim string) {
 	f.t.Helper()
 	ctx, cancel := f.context()
 	defer cancel()
@@ -68,7 +69,7 @@ func (f *fullTest) answers(round int) {
 	must := func(what string, err error) {
 		f.t.Helper()
 		if err != nil {
-			f.t.Fatalf("round %d, the disk is full: %s: %v", round, what, err)
+			f.t.Fatalf("the disk is full: %s: %v", what, err)
 		}
 	}
 	f.alive()
@@ -82,6 +83,35 @@ func (f *fullTest) answers(round int) {
 	_, err = readAll(ctx, f.node.Address())
 	must("read all", err)
 	f.trim(admin)
+	changed, err := admin.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Name: "retention.bytes", Value: ptr("2000000")}}, trimTopic)
+	must("lower the retention", err)
+	for _, c := range changed {
+		must("lower the retention", c.Err)
+	}
+	gone, err := admin.DeleteTopics(ctx, victim)
+	must("delete a topic", err)
+	must("delete a topic", gone.Error())
+}
+
+// make makes topics.
+func (f *fullTest) make(topics ...string) {
+	f.t.Helper()
+	admin := f.admin()
+	defer admin.Close()
+	waitUntil(f.t, "topics are made", func() bool {
+		ctx, cancel := f.context()
+		defer cancel()
+		resp, err := admin.CreateTopics(ctx, 1, 1, nil, topics...)
+		if err != nil {
+			return false
+		}
+		for _, r := range resp {
+			if r.Err != nil && !errors.Is(r.Err, kerr.TopicAlreadyExists) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // trim deletes a record, and checks that it counts.
@@ -122,15 +152,8 @@ func (f *fullTest) worksAgain(round int) {
 	f.alive()
 	f.online()
 	waitUntil(f.t, "a producer is served", func() bool { return f.probe() == nil })
-	admin := f.admin()
-	defer admin.Close()
 	topic := fmt.Sprint("soak-made-", round)
-	waitUntil(f.t, "a topic is made", func() bool {
-		ctx, cancel := f.context()
-		defer cancel()
-		resp, err := admin.CreateTopics(ctx, 1, 1, nil, topic)
-		return err == nil && resp.Error() == nil
-	})
+	f.make(topic)
 	ctx, cancel := f.context()
 	defer cancel()
 	cl := f.client()

@@ -91,16 +91,18 @@ func (f *fullTest) round(round int) {
 	f.t.Helper()
 	f.book.allow(fullRound / 2)
 	f.progress("before the disk is full")
+	victims := []string{fmt.Sprint("soak-victim-", round, "-first"), fmt.Sprint("soak-victim-", round, "-second")}
+	f.make(victims...)
 	f.book.allow(fullRound / 2)
 	f.fill()
-	f.answers(round)
+	f.answers(victims[0])
 	for range 3 {
 		// A little space comes and goes: some things get through and others do not.
 		f.disk.release(f.t, f.rng.Int64N(256<<10))
 		f.probe()
 		f.fill()
 	}
-	f.answers(round)
+	f.answers(victims[1])
 	f.disk.empty(f.t)
 	f.progress("after there is space again")
 	f.worksAgain(round)
