@@ -21,6 +21,14 @@
 //	sequences_test.go   the list of sequences
 //	seq_*_test.go       the sequences, by subject
 //
+// Folders are compared, and handed from one server to the other and back:
+//
+//	golden_test.go      folders that Apache wrote; older releases: releases_test.go
+//	swap_test.go        a folder of ours, after a stop and a kill; deletion_test.go: with deletions
+//	bytes_test.go       the same operations, the same files to the byte
+//	compaction_*test.go what both make of one folder, of half-done swaps, of committed offsets
+//	dirs_test.go        where the metadata log says that partitions lie
+//
 // What Apache's tools print is compared in two ways: side by side against one
 // Apache Kafka, and our tools against our node with samples that were taken of
 // Apache's (testdata/samples; treatment.txt there lists what can't be equal).
