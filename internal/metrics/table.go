@@ -50,6 +50,7 @@ const (
 	MemoryAvailable
 	MemoryWaiting
 	MemoryWaits
+	ConnectionsUnread
 
 	// Records.
 	MessagesIn
@@ -186,6 +187,7 @@ var table = [idCount]Metric{
 	MemoryAvailable:     {"kafka_network_socketserver_memorypoolavailable", Gauge, "pool", "Bytes of it that are free.", "kafka.network:type=SocketServer,name=MemoryPoolAvailable"},
 	MemoryWaiting:       {"barnabas_network_memory_waiting", Gauge, "pool", "Connections that wait for it now.", ""},
 	MemoryWaits:         {"barnabas_network_memory_waits_total", Counter, "", "How often a connection had to wait for it.", "kafka.server:type=socket-server-metrics: MemoryPoolDepletedTimeTotal (a time)"},
+	ConnectionsUnread:   {"barnabas_network_connections_unread_total", Counter, "", "Connections closed because answers that nobody read took half of that memory.", ""},
 
 	MessagesIn: {"kafka_server_brokertopicmetrics_messagesin_total", Counter, "", "Records appended for producers. Batches sent twice count once.", "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec"},
 	BytesIn:    {"kafka_server_brokertopicmetrics_bytesin_total", Counter, "", "Bytes of their batches.", "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec"},

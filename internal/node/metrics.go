@@ -113,6 +113,7 @@ func (n *Node) tellConnections(s *metrics.Scrape) {
 	}
 	s.Set(metrics.ConnectionsRefused, float64(st.Refused.Load()))
 	s.Set(metrics.MemoryWaits, float64(st.MemoryWaits.Load()))
+	s.Set(metrics.ConnectionsUnread, float64(st.Unread.Load()))
 	for _, p := range n.meters.pools {
 		used := p.budget.Used()
 		s.Set(metrics.MemoryUsed, float64(used), p.name)

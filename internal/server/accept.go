@@ -15,6 +15,7 @@ type listener struct {
 	server  *Server
 	socket  *net.TCPListener
 	stats   *ListenerStats
+	backlog *backlog // shared by listeners of one budget
 
 	started     bool // guarded by server.mu
 	connections int  // guarded by server.quota.mu

@@ -57,7 +57,8 @@ type Conn struct {
 	unanswered int       // of them
 	unordered  int       // of them
 	queued     int64     // bytes of answers not yet written
-	owed       int64     // of them, charged to the account since the socket is full
+	unsent     int       // requests that were answered, or need no answer, and have not left the queue
+	owed       int64     // of what they take, charged since the socket is full
 	pause      time.Time // read nothing before that
 	reason     error     // why it ends, if that is worth a line
 	corked     bool      // answers of the present drain wait for its end
@@ -173,7 +174,7 @@ func newConn(s *Server, l *listener, t transport, clientIP netip.Addr) *Conn {
 		c.principal = ""
 	}
 	c.slow = s.options.Now()
-	c.in.conn = c
+	c.in.conn, c.out.conn = c, c
 	c.in.drain = firstRead
 	c.lastActive.Store(s.options.Now().UnixNano())
 	return c
@@ -403,7 +404,7 @@ func (c *Conn) finish() {
 	reason, owed := c.reason, c.owed
 	c.owed = 0
 	c.mu.Unlock()
-	c.account.Return(owed)
+	c.letGo(owed)
 	if abandoned {
 		c.out.drop()
 	}

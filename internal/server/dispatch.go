@@ -182,6 +182,14 @@ func (c *Conn) parseWith(frame []byte, take func(int64) bool) (*Request, error) 
 // serveRun puts a run into the queue and gives it to the handler.
 func (c *Conn) serveRun(run []*Request) {
 	c.yield()
+	expected := c.server.expect(run[0])
+	if !c.takeExpected(expected) {
+		for _, r := range run {
+			r.release()
+		}
+		return
+	}
+	defer c.returnExpected(expected)
 	at := c.server.options.Now()
 	for _, r := range run {
 		r.served = at

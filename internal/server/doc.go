@@ -39,7 +39,10 @@
 //
 // An eighth of the budget is a reserve for connections that hold little: while memory
 // is short, small requests are served and large ones wait in line. Answers that a full
-// socket keeps back are charged, too. While anybody waits, a connection that has kept
+// socket keeps back are charged, too, and all of them may take a half of the budget:
+// beyond that the connection is closed whose socket has taken nothing for the longest
+// time (backlog). What an answer will take while it is made is charged as far as earlier
+// answers of its API tell. Ranges of files are no memory until they are sent. While anybody waits, a connection that has kept
 // memory for StallTimeout and moved less than leastRate is closed: half a request, a
 // request byte by byte, answers that nobody reads.
 //
@@ -56,6 +59,7 @@
 //	queue of requests and answers       Conn.mu
 //	bytes on their way out (outbound)   whoever set Conn.writing
 //	set of connections, counts          Server.mu, quota.mu
+//	who reads too little                backlog.mu, the last lock to be taken but the budget's
 //
 // Invariants:
 //
@@ -80,6 +84,8 @@
 //	request.go    Request: Ordered, Reply and the others
 //	queue.go      the order of answers, who writes
 //	outbound.go   pieces to bytes on the socket
+//	expect.go     what answers will take while they are made
+//	unread.go     what full sockets keep back, of all connections
 //	sleep.go      connections without a goroutine; sentinel_linux.go, sentinel_other.go
 //	transport.go  transport: what a connection needs from a socket
 //	tcp.go        the plain one; tcp_linux.go, tcp_other.go

@@ -354,7 +354,10 @@ func TestIdleConnectionEndsAndABusyOneDoesNot(t *testing.T) {
 	partial.send(frame(1, metadata())[:9])
 	idle.closed()
 	partial.closed()
-	time.Sleep(700 * time.Millisecond) // longer than the idle time
+	// One that came after the busy one's last byte has idled all its time, and more
+	// than once: the janitor has seen the busy one beyond the limit.
+	late := s.dial(t)
+	late.closed()
 	echo(r)
 	busy.receive()
 }

@@ -24,6 +24,7 @@ const (
 
 // outbound is what a connection's writer has taken to be written.
 type outbound struct {
+	conn     *Conn
 	requests []*Request
 	pieces   []Piece
 	next     int   // the first piece that is not on its way
@@ -32,6 +33,7 @@ type outbound struct {
 
 	vecs  [][]byte        // to be sent now
 	chunk *bufpool.Buffer // holds those of them that were joined
+	slow  bool            // the socket was full: the chunk is charged
 	file  Piece           // to be sent now, after vecs
 }
 
@@ -44,7 +46,7 @@ func (o *outbound) add(r *Request) {
 	o.bytes += r.bytes
 	o.pieces = append(o.pieces, Piece{Bytes: r.head[:r.headLen]})
 	o.pieces = append(o.pieces, r.pieces...)
-	r.pieces = nil
+	r.pieces, r.Msg = nil, nil // what it was is not needed to write the answer
 }
 
 // send sends what the socket takes. It is done when all bytes have left.
@@ -67,6 +69,9 @@ func (o *outbound) send(t transport, p patience, pool *bufpool.Pool) (sent int64
 			return sent, true, nil
 		}
 		sent += n
+		if n > 0 {
+			o.conn.took(n, o.slow)
+		}
 		if err != nil || n == 0 {
 			return sent, false, err
 		}
@@ -176,8 +181,7 @@ func (o *outbound) newChunk(pool *bufpool.Pool) []byte {
 	if need == 0 {
 		return nil
 	}
-	o.chunk = pool.Get(int(need))
-	return o.chunk.Bytes()
+	return o.getChunk(pool, int(need))
 }
 
 // join appends bytes of the chunk to the vectors.
@@ -198,13 +202,13 @@ func (o *outbound) join(b []byte) {
 // readChunk reads the first n bytes of a file piece to be sent at once.
 func (o *outbound) readChunk(p *Piece, n int64, pool *bufpool.Pool) error {
 	o.releaseChunk()
-	o.chunk = pool.Get(int(n))
+	chunk := o.getChunk(pool, int(n))[:n]
 	part := *p
 	part.N = n
-	if err := readRange(&part, o.chunk.Bytes()[:n]); err != nil {
+	if err := readRange(&part, chunk); err != nil {
 		return err
 	}
-	o.vecs = append(o.vecs, o.chunk.Bytes()[:n])
+	o.vecs = append(o.vecs, chunk)
 	return nil
 }
 
@@ -224,8 +228,28 @@ func endOfFile(p *Piece) error {
 	return fmt.Errorf("BUG: a file ends inside the range promised to a client (%d bytes at %d)", p.N, p.Off)
 }
 
+func (o *outbound) getChunk(pool *bufpool.Pool, n int) []byte {
+	o.chunk = pool.Get(n)
+	if o.slow {
+		closeUnread(o.conn.keepBack(int64(len(o.chunk.Bytes()))))
+	}
+	return o.chunk.Bytes()
+}
+
+// slacken notes that the socket is full, and returns who is to be closed for that.
+func (o *outbound) slacken() (slowest []*Conn) {
+	if !o.slow && o.chunk != nil {
+		slowest = o.conn.keepBack(int64(len(o.chunk.Bytes())))
+	}
+	o.slow = true
+	return slowest
+}
+
 func (o *outbound) releaseChunk() {
 	if o.chunk != nil {
+		if o.slow {
+			o.conn.letGo(int64(len(o.chunk.Bytes())))
+		}
 		o.chunk.Release()
 		o.chunk = nil
 	}
@@ -239,7 +263,7 @@ func (o *outbound) reset() (bytes int64) {
 	bytes = o.bytes
 	clear(o.requests)
 	clear(o.pieces)
-	o.requests, o.pieces, o.next, o.bytes = o.requests[:0], o.pieces[:0], 0, 0
+	o.requests, o.pieces, o.next, o.bytes, o.slow = o.requests[:0], o.pieces[:0], 0, 0, false
 	if cap(o.pieces) > kept {
 		o.shrink()
 	}
@@ -255,5 +279,5 @@ func (o *outbound) drop() {
 	o.releaseChunk()
 	o.file.Release()
 	releaseAll(o.pieces)
-	*o = outbound{fatal: o.fatal}
+	*o = outbound{conn: o.conn, fatal: o.fatal}
 }

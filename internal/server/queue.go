@@ -33,6 +33,7 @@ func (c *Conn) enqueue(run []*Request) bool {
 // writes.
 func (c *Conn) settle(r *Request, st state, pieces []Piece) {
 	at := c.server.options.Now()
+	var slowest []*Conn
 	c.mu.Lock()
 	if st != unanswered {
 		if r.state != unanswered {
@@ -43,8 +44,9 @@ func (c *Conn) settle(r *Request, st state, pieces []Piece) {
 		if !c.closed {
 			r.pieces, pieces = pieces, nil
 			c.queued += r.bytes
-			if c.stalled {
-				c.oweLocked()
+			c.unsent++
+			if c.stalled || c.owed > 0 {
+				slowest = c.oweLocked()
 			}
 		}
 	}
@@ -62,6 +64,7 @@ func (c *Conn) settle(r *Request, st state, pieces []Piece) {
 	}
 	c.mu.Unlock()
 
+	closeUnread(slowest)
 	releaseAll(pieces) // of an answer that nobody waits for
 	if first {
 		r.release()
@@ -129,8 +132,9 @@ func (c *Conn) write(p patience) {
 		done := c.send(p)
 		c.mu.Lock()
 		if !done && !c.closed {
-			c.leaveLocked()
+			slowest := c.leaveLocked()
 			c.mu.Unlock()
+			closeUnread(slowest)
 			return
 		}
 	}
@@ -171,7 +175,10 @@ func (c *Conn) collectLocked() bool {
 			switch r.state {
 			case answered:
 				c.out.add(r)
+			case silent:
+				c.unsent--
 			case fatal:
+				c.unsent--
 				c.out.fatal = true
 				return !c.out.empty()
 			}
@@ -182,28 +189,33 @@ func (c *Conn) collectLocked() bool {
 
 // leaveLocked leaves the writer's role, with what is in out, to the connection's
 // goroutine, or to one that is started for it.
-func (c *Conn) leaveLocked() {
+func (c *Conn) leaveLocked() (slowest []*Conn) {
 	c.stalled = true
-	c.oweLocked()
+	slowest = append(c.oweLocked(), c.out.slacken()...)
 	if !c.parked {
 		c.signalLocked()
-		return
+		return slowest
 	}
 	c.server.running.Go(func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.resumeLocked()
 	})
+	return slowest
 }
 
-// oweLocked charges the account with what the client does not read. It is memory
-// that is in use already, so that the charge does not wait.
-func (c *Conn) oweLocked() {
-	if c.queued > c.owed {
-		c.account.Charge(c.queued - c.owed)
-		c.owed = c.queued
+// oweLocked charges what the client does not read, and returns who is to be closed
+// for it once the lock is given up.
+func (c *Conn) oweLocked() (slowest []*Conn) {
+	if held := c.heldLocked(); held > c.owed {
+		slowest = c.keepBack(held - c.owed)
+		c.owed = held
 	}
+	return slowest
 }
+
+// heldLocked is what the answers that have not left take.
+func (c *Conn) heldLocked() int64 { return c.queued + int64(c.unsent)*requestOverhead }
 
 // send sends out's bytes; it returns false when the socket is full or the
 // connection has failed.
@@ -211,8 +223,6 @@ func (c *Conn) send(p patience) bool {
 	sent, done, err := c.out.send(c.transport, p, c.server.options.Pool)
 	if sent > 0 || done {
 		at := c.server.options.Now()
-		c.listener.stats.BytesOut.Add(sent)
-		c.moved.Add(sent)
 		c.lastActive.Store(at.UnixNano())
 		if done {
 			for _, r := range c.out.requests {
@@ -228,12 +238,14 @@ func (c *Conn) send(p patience) bool {
 	if !done {
 		return false
 	}
+	gone := len(c.out.requests)
 	bytes := c.out.reset()
 	c.mu.Lock()
 	c.queued -= bytes
-	if c.owed > c.queued {
-		c.account.Return(c.owed - c.queued)
-		c.owed = c.queued
+	c.unsent -= gone
+	if held := c.heldLocked(); c.owed > held {
+		c.letGo(c.owed - held)
+		c.owed = held
 	}
 	c.mu.Unlock()
 	return true

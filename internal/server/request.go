@@ -17,7 +17,7 @@ type Request struct {
 	Header wire.RequestHeader
 	API    *wire.API
 	// Msg is the decoded body. That of a Produce request lies in a pooled buffer
-	// and must not be touched after Ordered or Reply.
+	// and must not be touched after Ordered or Reply; that of others, not after Reply.
 	Msg     kmsg.Request
 	Arrived time.Time // when its last byte was read
 	Size    int       // of the frame, without its length
@@ -42,7 +42,7 @@ type Request struct {
 	replied time.Time
 	head    [wire.LengthBytes + wire.ResponseHeaderSize]byte
 	headLen int
-	bytes   int64 // of pieces in memory
+	bytes   int64 // that the pieces take in memory
 }
 
 // state of a request in the queue.
@@ -70,7 +70,7 @@ func (r *Request) Reply(pieces ...Piece) {
 	size, inMemory := int64(0), int64(0)
 	for i := range pieces {
 		size += pieces[i].Size()
-		inMemory += int64(len(pieces[i].Bytes))
+		inMemory += int64(cap(pieces[i].Bytes)) + pieceOverhead
 	}
 	h := wire.AppendResponseHeader(r.head[:wire.LengthBytes], r.Header.Key, r.Header.Version, r.Header.CorrelationID)
 	r.headLen = len(h)
@@ -84,6 +84,7 @@ func (r *Request) Reply(pieces ...Piece) {
 	}
 	binary.BigEndian.PutUint32(r.head[:], uint32(size))
 	r.bytes = inMemory + int64(r.headLen)
+	r.conn.server.expectations[r.Header.Key].learn(r.bytes)
 	r.conn.settle(r, answered, pieces)
 }
 

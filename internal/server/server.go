@@ -11,6 +11,10 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"barnabas/internal/base/budget"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Server owns listeners and their connections.
@@ -24,6 +28,8 @@ type Server struct {
 	closing   chan struct{}  // closed when the server stops accepting
 	running   sync.WaitGroup // connections, and goroutines that are not theirs
 	sentinel  *sentinel      // nil where there is none
+
+	expectations [kmsg.MaxKey + 1]expectation // by key of a request
 
 	mu      sync.Mutex
 	conns   map[uint64]*Conn // by id, guarded by mu
@@ -44,11 +50,16 @@ func Listen(o Options) (*Server, error) {
 	if s.sentinel, err = newSentinel(s.wake); err != nil {
 		return nil, err
 	}
+	backlogs := map[*budget.Budget]*backlog{}
 	for _, lo := range o.Listeners {
 		l, err := s.bind(lo)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("listener %s: %w", lo.Name, err), s.Close())
 		}
+		if backlogs[lo.Budget] == nil {
+			backlogs[lo.Budget] = newBacklog(lo.Budget.Limit() / unreadShare)
+		}
+		l.backlog = backlogs[lo.Budget]
 		s.listeners = append(s.listeners, l)
 		s.stats.Listeners = append(s.stats.Listeners, l.stats)
 	}

@@ -15,6 +15,8 @@ type Stats struct {
 
 	// Refused counts connections closed for what the client sent.
 	Refused atomic.Int64
+	// Unread counts connections closed for answers that they did not read.
+	Unread atomic.Int64
 	// MemoryWaits counts the times that a connection waited for the budget.
 	MemoryWaits atomic.Int64
 }
