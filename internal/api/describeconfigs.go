@@ -25,7 +25,7 @@ func (c *Controller) describeConfigs(call *call) { describeConfigs(&c.Options, c
 func describeConfigs(o *Options, c *call) {
 	req := c.Msg.(*kmsg.DescribeConfigsRequest)
 	resp := kmsg.NewPtrDescribeConfigsResponse()
-	answered := map[configResource]int{}
+	answered := newRepeats[configResource](len(req.Resources))
 	named := 0 // groups and client-metrics resources
 	for i := range req.Resources {
 		r := &req.Resources[i]
@@ -33,7 +33,7 @@ func describeConfigs(o *Options, c *call) {
 		if id, err := strconv.ParseInt(r.ResourceName, 10, 32); err == nil && r.ResourceType != kmsg.ConfigResourceTypeTopic {
 			this.name = strconv.FormatInt(id, 10) // 01 is broker 1
 		}
-		if answered[this]++; answered[this] > maxSameResource {
+		if answered.tooOften(this) {
 			continue
 		}
 		if r.ResourceType == kmsg.ConfigResourceTypeGroupConfig || r.ResourceType == kmsg.ConfigResourceTypeClientMetrics {
@@ -55,10 +55,6 @@ func describeConfigs(o *Options, c *call) {
 	}
 	c.ReplyMessage(resp)
 }
-
-// maxSameResource is how often a request may name one resource; Apache knows no
-// limit. More are left out, or a small request would make a huge answer.
-const maxSameResource = 8
 
 // maxDescribedNames is how many groups and client-metrics resources a request may
 // name: any name has an answer, which is a thousand times as large.

@@ -17,7 +17,11 @@ func (b *Broker) describeGroups(c *call) {
 	req := c.Msg.(*kmsg.DescribeGroupsRequest)
 	resp := kmsg.NewPtrDescribeGroupsResponse()
 	var asked []string
+	named := newRepeats[string](len(req.Groups))
 	for _, id := range req.Groups {
+		if named.tooOften(id) {
+			continue
+		}
 		if c.mayGroup(kmsg.ACLOperationDescribe, id) {
 			asked = append(asked, id)
 		} else {

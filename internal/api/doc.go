@@ -25,6 +25,7 @@
 //	brokerloggers.go           levels of this node's loggers
 //	groups.go                  which coordinator a group has
 //	transactions.go            which partitions may be in a transaction
+//	repeats.go                 how often a request may name one thing
 //	gathering.go               answers whose parts come from several coordinators
 //	endpoints.go               what clients are told of nodes' addresses
 //	NAME.go                    the API of that name

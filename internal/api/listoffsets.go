@@ -123,11 +123,18 @@ func (b *Broker) offsetForLeaderEpoch(c *call) {
 func (b *Broker) describeProducers(c *call) {
 	req := c.Msg.(*kmsg.DescribeProducersRequest)
 	resp := kmsg.NewPtrDescribeProducersResponse()
+	all := 0
+	for i := range req.Topics {
+		all += len(req.Topics[i].Partitions)
+	}
+	named := newRepeats[kafka.TopicPartition](all)
 	for _, t := range req.Topics {
 		out := kmsg.NewDescribeProducersResponseTopic()
 		out.Topic = t.Topic
 		for _, partition := range t.Partitions {
-			out.Partitions = append(out.Partitions, b.describeProducersOf(c, t.Topic, partition))
+			if !named.tooOften(kafka.TopicPartition{Topic: t.Topic, Partition: partition}) {
+				out.Partitions = append(out.Partitions, b.describeProducersOf(c, t.Topic, partition))
+			}
 		}
 		resp.Topics = append(resp.Topics, out)
 	}

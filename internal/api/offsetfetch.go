@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 
 	"barnabas/internal/coordinator/group"
@@ -20,6 +21,8 @@ func (b *Broker) offsetFetch(c *call) {
 	if req.Version < 8 {
 		groups = []kmsg.OffsetFetchRequestGroup{oldFetch(req)}
 	}
+	named := newRepeats[string](len(groups))
+	groups = slices.DeleteFunc(groups, func(g kmsg.OffsetFetchRequestGroup) bool { return named.tooOften(g.Group) })
 	answers := make([]kmsg.OffsetFetchResponseGroup, len(groups))
 	all := newGathering(len(groups), func() {
 		resp := kmsg.NewPtrOffsetFetchResponse()
@@ -94,9 +97,10 @@ func (f *offsetsFetch) run(reply func(*kmsg.OffsetFetchResponseGroup)) {
 		return
 	}
 	asked := *f.asked
+	asked.Topics = withoutRepeats(asked.Topics)
 	var refused []kmsg.OffsetFetchResponseGroupTopic
 	if asked.Topics != nil {
-		asked.Topics, refused = f.sort()
+		asked.Topics, refused = f.sort(asked.Topics)
 	}
 	f.b.withGroup(asked.Group, func(core *group.Core, _ time.Time) machine.Decision {
 		return core.Fetch(f.version, &asked, f.stable, func(resp *kmsg.OffsetFetchResponseGroup) {
@@ -115,11 +119,32 @@ func (f *offsetsFetch) run(reply func(*kmsg.OffsetFetchResponseGroup)) {
 	})
 }
 
+// withoutRepeats are the topics of a group without partitions that are named too often.
+// What is committed with an offset may be a thousand times as large as its partition's
+// number.
+func withoutRepeats(topics []kmsg.OffsetFetchRequestGroupTopic) []kmsg.OffsetFetchRequestGroupTopic {
+	all := 0
+	for i := range topics {
+		all += len(topics[i].Partitions)
+	}
+	type partition struct {
+		topic string
+		id    kafka.UUID
+		index int32
+	}
+	if named := newRepeats[partition](all); named != nil {
+		for i := range topics {
+			t := &topics[i]
+			t.Partitions = slices.DeleteFunc(t.Partitions, func(index int32) bool { return named.tooOften(partition{t.Topic, t.TopicID, index}) })
+		}
+	}
+	return topics
+}
+
 // sort takes the topics apart into those to ask for, and answers for the others.
-func (f *offsetsFetch) sort() (asked []kmsg.OffsetFetchRequestGroupTopic, refused []kmsg.OffsetFetchResponseGroupTopic) {
+func (f *offsetsFetch) sort(topics []kmsg.OffsetFetchRequestGroupTopic) (asked []kmsg.OffsetFetchRequestGroupTopic, refused []kmsg.OffsetFetchResponseGroupTopic) {
 	asked = []kmsg.OffsetFetchRequestGroupTopic{}
-	for i := range f.asked.Topics {
-		t := f.asked.Topics[i]
+	for _, t := range topics {
 		if f.version >= 10 {
 			var code kafka.ErrorCode
 			if t.Topic, code = resolve(f.img, true, "", t.TopicID); code != kafka.ErrNone {
