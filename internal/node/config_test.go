@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/binary"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -229,6 +230,31 @@ func TestLimitsOfConnectionsChangeOnTheRunningNode(t *testing.T) {
 	change("max.connections.per.ip", "max.connections.per.ip.overrides")
 	if !served() {
 		t.Error("the limit has not gone")
+	}
+	change("max.connections=1")
+	late, err := net.Dial("tcp", n.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if _, err := late.Write(kmsg.NewRequestFormatter().AppendRequest(nil, kmsg.NewPtrApiVersionsRequest(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	answered := func(limit time.Duration) error {
+		if err := late.SetReadDeadline(time.Now().Add(limit)); err != nil {
+			t.Fatal(err)
+		}
+		_, err := late.Read(make([]byte, 1))
+		return err
+	}
+	// That nothing comes can only be seen by waiting; where it takes longer than this to
+	// answer, the test sees less and does not fail.
+	if err := answered(200 * time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a connection beyond max.connections: %v", err)
+	}
+	change("max.connections")
+	if err := answered(patience); err != nil {
+		t.Errorf("a connection that waited: %v", err)
 	}
 }
 
