@@ -20,5 +20,7 @@
 //	full_checks_test.go what must hold
 //	idle_test.go      memory of idle connections
 //	stall_test.go     connections that begin what they do not end
+//	unread_test.go    connections that ask and never read
+//	flood_test.go     floods of groups, members, sessions, ids, topics, connections
 //	syscalls_test.go  system calls per produce request
 package soak
