@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -16,6 +17,9 @@ import (
 var unread = flag.Int("unread", 2_000, "connections that ask and never read")
 
 const (
+	// unreadFor is how long nobody reads at least; nothing that the test sees waits for a
+	// time.
+	unreadFor = 10 * time.Second
 	// unreadBudget is the node's budget for requests in the test.
 	unreadBudget = 64 << 20
 	// unreadMemory is the bound on the server's memory while nobody reads: what requests
@@ -54,7 +58,7 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 			healthy := startHealthyClient(t, node.Address())
 			end := make(chan struct{})
 			opened, done := startStalled(t, node.Address(), *unread, end, askAndNeverRead(c.frame))
-			peak, err := peakMemory(node.PID(), opened, stalledFor)
+			peak, err := peakMemory(node.PID(), opened, unreadFor)
 			if err != nil {
 				t.Fatal(err)
 			}
