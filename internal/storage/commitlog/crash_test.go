@@ -188,3 +188,25 @@ func TestHeldSliceOutlivesItsLog(t *testing.T) {
 	slice.Release()
 	slice.Release() // a second one does nothing
 }
+
+// TestEpochsOfBatchesOutliveACleanStop: a file of epochs that loses one in which nothing
+// was appended is replaced at a clean stop, and what it has of batches must outlive a
+// power cut.
+func TestEpochsOfBatchesOutliveACleanStop(t *testing.T) {
+	fx := newFixture(t)
+	must(t, fx.log.AssignEpoch(1))
+	must(t, fx.log.AppendLeader(1, fx.now, []record.Batch{batch(5, 0)}, make([]Appended, 1)))
+	must(t, fx.log.AssignEpoch(2))
+	must(t, fx.log.Flush(5))
+	must(t, fx.log.Checkpoint(6))
+	fx.log.Abandon()
+	fx.open(Options{RecoveryPoint: 5})
+	_, err := fx.log.TruncateTo(5, fx.now) // nothing, but the stop is not that of an idle log
+	must(t, err)
+	must(t, fx.log.Close())
+	fx.open(Options{Clean: true, RecoveryPoint: 5})
+	fx.crash(fx.mem.Crash(), 5)
+	if got := fx.log.Snapshot().EpochOf(4); got != 1 {
+		t.Errorf("offset 4 is taken for one of epoch %d", got)
+	}
+}

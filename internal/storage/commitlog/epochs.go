@@ -204,7 +204,7 @@ func (l *Log) writeEpochs() error {
 // epoch in which nothing was appended: such are the partitions that nobody has used,
 // and there may be thousands of them.
 func (l *Log) closeEpochs() error {
-	if l.epochsDirty || len(l.epochs) > 1 || l.OwesEpochs(l.end) {
+	if l.epochsDirty || len(l.epochs) > 0 && l.epochs[0].start < l.end {
 		return l.writeEpochs()
 	}
 	if !l.newEpochs {
