@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -20,6 +21,7 @@ var groupSequences = slices.Concat(
 	versions("groups/two", 4, 9, groupOfTwo),
 	versions("groups/describe", 0, 6, groupDescribe),
 	versions("groups/delete", 0, 3, groupDelete),
+	versions("groups/list", 0, 5, groupList),
 )
 
 // versions makes a sequence of each version.
@@ -311,4 +313,56 @@ func groupDelete(s *Session, v int16) {
 	c.Send(describeGroup(5, g))
 	r.Groups = nil
 	c.Say("nothing").Send(r)
+}
+
+// groupList lists the groups of the sequence, in many states, by filters of states
+// and types. Those of other sequences are left out.
+func groupList(s *Session, v int16) {
+	c := s.coordinator("a", s.Topic("stable"))
+	t := c.topic("t", 1)
+	c.Send(syncAs(5, s.Topic("stable"), c.join(joinAs(4, s.Topic("stable"), "", "range")), "mine"))
+	c.join(joinAs(4, s.Topic("completing"), "", "range"))
+	gone := c.join(joinAs(4, s.Topic("empty"), "", "range"))
+	c.Send(syncAs(5, s.Topic("empty"), gone, "mine"))
+	c.Send(leaveAs(5, s.Topic("empty"), gone.MemberID))
+	other := joinAs(4, s.Topic("other"), "", "range")
+	other.ProtocolType = "connect"
+	worker := c.join(other)
+	sync := syncAs(5, s.Topic("other"), worker, "mine")
+	sync.ProtocolType = kmsg.StringPtr("connect")
+	c.Send(sync)
+	c.Send(joinAs(4, s.Topic("pending"), "", "range")) // gets an id, and does not come back
+	c.Send(commitTo(8, s.Topic("simple"), t, 0, 1, nil))
+
+	list := func(what string, states, types []string) {
+		r := At(v, kmsg.NewPtrListGroupsRequest())
+		r.StatesFilter, r.TypesFilter = states, types
+		resp, ok := c.Ask(r).(*kmsg.ListGroupsResponse)
+		if !ok {
+			s.Note("%s: no answer", what)
+			return
+		}
+		s.Note("%s: error %d", what, resp.ErrorCode)
+		slices.SortFunc(resp.Groups, func(a, b kmsg.ListGroupsResponseGroup) int { return strings.Compare(a.Group, b.Group) })
+		for _, g := range resp.Groups {
+			if name, ours := strings.CutPrefix(g.Group, s.Topic("")); ours {
+				s.Note("%s: %q %q %q", name, g.ProtocolType, g.GroupState, g.GroupType)
+			}
+		}
+	}
+	list("all", nil, nil)
+	if v >= 4 {
+		for _, state := range []string{"Stable", "stable", " Empty ", "EMPTY", "CompletingRebalance", "completing_rebalance", "PreparingRebalance", "Dead", "Assigning", "Unknown", "nosuch", ""} {
+			list("state "+state, []string{state}, nil)
+		}
+		list("two states", []string{"Empty", "Stable"}, nil)
+		list("a state that is none, and one", []string{"nosuch", "Stable"}, nil)
+	}
+	if v >= 5 {
+		for _, kind := range []string{"classic", "Classic", " classic ", "consumer", "share", "streams", "unknown", "nosuch", ""} {
+			list("type "+kind, nil, []string{kind})
+		}
+		list("state and type", []string{"Stable"}, []string{"classic"})
+		list("state and another type", []string{"Stable"}, []string{"consumer"})
+	}
 }

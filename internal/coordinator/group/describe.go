@@ -47,9 +47,10 @@ func (c *Core) Describe(version int16, group string) kmsg.DescribeGroupsResponse
 const noOperations = -1 << 31
 
 // List serves ListGroups: version 4 filters by state (KIP-518), 5 by type (KIP-848).
-// Filters go by words of any case; a word that means nothing matches nothing.
+// Filters go by words of any case; a word that means nothing matches nothing. Space
+// around a state does not count, around a type it does, as in Apache Kafka.
 func (c *Core) List(states, types []string) []kmsg.ListGroupsResponseGroup {
-	states, types = words(states), words(types)
+	states, types = words(states, strings.TrimSpace), words(types, strings.Clone)
 	var list []kmsg.ListGroupsResponseGroup
 	for id, e := range c.groups.AllCommitted() {
 		g := kmsg.NewListGroupsResponseGroup()
@@ -73,10 +74,10 @@ func filterName(state string) string {
 	return strings.ToLower(state)
 }
 
-func words(filter []string) []string {
+func words(filter []string, trim func(string) string) []string {
 	out := make([]string, len(filter))
 	for i, w := range filter {
-		out[i] = strings.ToLower(strings.TrimSpace(w))
+		out[i] = strings.ToLower(trim(w))
 	}
 	return out
 }
