@@ -67,6 +67,7 @@ func tables() []table {
 			kmsg.GetTelemetrySubscriptions: {none}, kmsg.PushTelemetry: {none, kafka.ErrInvalidRequest},
 			kmsg.OffsetCommit: {group}, kmsg.OffsetFetch: {group}, kmsg.JoinGroup: {group}, kmsg.Heartbeat: {group}, kmsg.LeaveGroup: {group},
 			kmsg.SyncGroup: {group}, kmsg.DescribeGroups: {group}, kmsg.ListGroups: {none}, kmsg.DeleteGroups: {group}, kmsg.OffsetDelete: {group},
+			kmsg.ConsumerGroupHeartbeat: {group}, kmsg.ConsumerGroupDescribe: {group},
 			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
 			kmsg.AddPartitionsToTxn: {tx, cluster}, kmsg.AddOffsetsToTxn: {tx}, kmsg.EndTxn: {tx}, kmsg.WriteTxnMarkers: {cluster},
 			kmsg.DescribeTransactions: {tx}, kmsg.ListTransactions: {none},

@@ -48,6 +48,8 @@ type Options struct {
 	ProducerIDs *producerid.Manager
 	// Groups are the group coordinators of this node; Broker alone needs them.
 	Groups *runtime.Runtime[*group.Core]
+	// GroupSettings are what the coordinators go by.
+	GroupSettings *group.Settings
 	// Transactions is the transaction coordinator of this node; Broker alone needs it.
 	Transactions *transactions.Coordinator
 	// Markers writes markers to partitions that are led here; Broker alone needs it.
@@ -97,6 +99,8 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 		kmsg.DescribeLogDirs:         (*Broker).describeLogDirs,
 		kmsg.CreatePartitions:        (*Broker).createPartitions,
 		kmsg.DeleteGroups:            (*Broker).deleteGroups,
+		kmsg.ConsumerGroupHeartbeat:  (*Broker).consumerGroupHeartbeat,
+		kmsg.ConsumerGroupDescribe:   (*Broker).consumerGroupDescribe,
 		kmsg.OffsetDelete:            (*Broker).offsetDelete,
 		kmsg.DescribeCluster:         (*Broker).describeCluster,
 		kmsg.DescribeProducers:       (*Broker).describeProducers,

@@ -70,6 +70,11 @@ func (g target) fill(r kmsg.Request) {
 		r.Group = "g"
 	case *kmsg.LeaveGroupRequest:
 		r.Group, r.Members = "g", []kmsg.LeaveGroupRequestMember{{MemberID: "m"}}
+	case *kmsg.ConsumerGroupHeartbeatRequest:
+		r.Group, r.MemberID, r.SubscribedTopicNames = "g", "m", []string{g.topic}
+		r.RebalanceTimeoutMillis, r.Topics = 1000, []kmsg.ConsumerGroupHeartbeatRequestTopic{}
+	case *kmsg.ConsumerGroupDescribeRequest:
+		r.Groups = []string{"g"}
 	case *kmsg.DescribeGroupsRequest:
 		r.Groups, r.IncludeAuthorizedOperations = []string{"g"}, true
 	case *kmsg.DeleteGroupsRequest:

@@ -208,6 +208,14 @@ type Groups struct {
 	MaxSessionTimeout      time.Duration `key:"group.max.session.timeout.ms"`
 	InitialRebalanceDelay  time.Duration `key:"group.initial.rebalance.delay.ms"`
 	MaxSize                int           `key:"group.max.size"`
+
+	// Groups of the consumer protocol (KIP-848); what a group may set of its own is
+	// in ConsumerGroup.
+	RebalanceProtocols   []string      `key:"group.coordinator.rebalance.protocols"`
+	ConsumerMaxSize      int           `key:"group.consumer.max.size"`
+	ConsumerAssignors    []string      `key:"group.consumer.assignors"`
+	MigrationPolicy      string        `key:"group.consumer.migration.policy"` // in any case
+	RegexRefreshInterval time.Duration `key:"group.consumer.regex.refresh.interval.ms"`
 }
 
 // Transactions holds the keys of the transaction coordinator.

@@ -5,12 +5,37 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // GroupSources is the configuration of a group as DescribeConfigs answers it:
 // what is set on the group, else the broker's key, else the default.
 func (b *Broker) GroupSources(overrides map[string]string) []Entry {
 	return b.describeLinked(groupSet(), overrides, SourceGroup)
+}
+
+// ConsumerGroup is the configuration of one group of the consumer protocol.
+type ConsumerGroup struct {
+	SessionTimeout     time.Duration // consumer.session.timeout.ms
+	HeartbeatInterval  time.Duration // consumer.heartbeat.interval.ms
+	AssignmentInterval time.Duration // consumer.assignment.interval.ms
+}
+
+// ConsumerGroup works out the configuration of a group from what is set on it. Each
+// number is held between the limits of the broker, which may have changed since it was
+// set; what cannot be read counts as not set.
+func (b *Broker) ConsumerGroup(overrides map[string]string) ConsumerGroup {
+	number := func(l groupLimit) time.Duration {
+		k := groupSet().Lookup(l.key)
+		n := b.linked(k).(int64)
+		if text, ok := overrides[l.key]; ok {
+			if parsed, err := k.parse(text); err == nil {
+				n = min(max(parsed.(int64), b.values.int(l.min)), b.values.int(l.max))
+			}
+		}
+		return duration(l.key, n)
+	}
+	return ConsumerGroup{HeartbeatInterval: number(groupLimits[0]), SessionTimeout: number(groupLimits[1]), AssignmentInterval: number(groupLimits[2])}
 }
 
 // ValidateGroup checks the whole set of values that a client wants a group to

@@ -92,7 +92,6 @@ const (
 	Honoured Status = iota
 	meaningless
 	needsNodes
-	needsConsumerProtocol
 	needsShareGroups
 	needsStreamsGroups
 	needsTransactions
@@ -115,8 +114,6 @@ func (s Status) Reason() string {
 		return "there is no thread pool, queue, delay or JVM here that it could set"
 	case needsNodes:
 		return "this release runs clusters of one node"
-	case needsConsumerProtocol:
-		return "the consumer group protocol of KIP-848 is not part of this release"
 	case needsShareGroups:
 		return "share groups are not part of this release"
 	case needsStreamsGroups:

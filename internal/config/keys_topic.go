@@ -49,10 +49,10 @@ func topicKeys() []Key {
 // groupKeys are the keys of a group (class GroupConfig).
 func groupKeys() []Key {
 	rows := []linkedKey{
-		{"consumer.session.timeout.ms", Int, "45000", atLeast(1), from("group.consumer.session.timeout.ms"), Medium, needsConsumerProtocol, public},
-		{"consumer.heartbeat.interval.ms", Int, "5000", atLeast(1), from("group.consumer.heartbeat.interval.ms"), Medium, needsConsumerProtocol, public},
-		{"consumer.assignment.interval.ms", Int, "1000", atLeast(0), from("group.consumer.assignment.interval.ms"), Medium, needsConsumerProtocol, public},
-		{"consumer.assignor.offload.enable", Boolean, "true", nil, from("group.consumer.assignor.offload.enable"), Medium, needsConsumerProtocol, internal},
+		{"consumer.session.timeout.ms", Int, "45000", atLeast(1), from("group.consumer.session.timeout.ms"), Medium, Honoured, public},
+		{"consumer.heartbeat.interval.ms", Int, "5000", atLeast(1), from("group.consumer.heartbeat.interval.ms"), Medium, Honoured, public},
+		{"consumer.assignment.interval.ms", Int, "1000", atLeast(0), from("group.consumer.assignment.interval.ms"), Medium, Honoured, public},
+		{"consumer.assignor.offload.enable", Boolean, "true", nil, from("group.consumer.assignor.offload.enable"), Medium, meaningless, internal},
 		{"share.session.timeout.ms", Int, "45000", atLeast(1), from("group.share.session.timeout.ms"), Medium, needsShareGroups, public},
 		{"share.heartbeat.interval.ms", Int, "5000", atLeast(1), from("group.share.heartbeat.interval.ms"), Medium, needsShareGroups, public},
 		{"share.record.lock.duration.ms", Int, "30000", atLeast(1000), from("group.share.record.lock.duration.ms"), Medium, needsShareGroups, public},

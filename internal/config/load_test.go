@@ -183,14 +183,14 @@ server.properties:26: log.roll.ms must be greater than or equal to 1`
 }
 
 func TestEveryKeyWithoutEffectIsNamedOnce(t *testing.T) {
-	file := writeFile(t, "server.properties", shipped+"no.such.key=1\ngroup.consumer.max.size=5\nconfig.providers.x.class=y\nlistener.name.plaintext.num.io.threads=4\nlog.cleanup.policy=delete,compact\n")
+	file := writeFile(t, "server.properties", shipped+"no.such.key=1\ngroup.share.max.size=5\nconfig.providers.x.class=y\nlistener.name.plaintext.num.io.threads=4\nlog.cleanup.policy=delete,compact\n")
 	_, warnings := mustLoad(t, Options{File: file})
 	var got []string
 	for _, w := range warnings {
 		got = append(got, strings.ReplaceAll(w.String(), filepath.Dir(file)+"/", ""))
 	}
 	want := []string{
-		"server.properties:27: group.consumer.max.size: has no effect: the consumer group protocol of KIP-848 is not part of this release",
+		"server.properties:27: group.share.max.size: has no effect: share groups are not part of this release",
 		"server.properties:29: listener.name.plaintext.num.io.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",
 		"server.properties:26: no.such.key: is not a known key and has no effect",
 		"server.properties:11: num.io.threads: has no effect: there is no thread pool, queue, delay or JVM here that it could set",

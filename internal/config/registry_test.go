@@ -157,10 +157,15 @@ func TestEveryHonouredKeyHasAField(t *testing.T) {
 	tags(reflect.TypeFor[Broker](), broker)
 	tags(reflect.TypeFor[Topic](), topic)
 	linked := map[string]bool{}
-	for _, k := range TopicKeys().Keys() {
-		for _, l := range k.Links {
-			linked[l.Name] = true
+	for _, set := range []*Set{TopicKeys(), GroupKeys()} {
+		for _, k := range set.Keys() {
+			for _, l := range k.Links {
+				linked[l.Name] = true
+			}
 		}
+	}
+	for _, l := range groupLimits {
+		linked[l.min], linked[l.max] = true, true
 	}
 	for _, set := range []*Set{BrokerKeys(), OtherKeys()} {
 		for _, k := range set.Keys() {

@@ -58,7 +58,9 @@ func (n *Node) assemble() error {
 	}
 	n.makeController()
 	n.producerIDs = producerid.New(producerid.Options{Allocate: n.allocateProducerIDs, Now: time.Now, Log: n.log.With("part", "producer ids")})
-	n.makeGroups()
+	if err := n.makeGroups(); err != nil {
+		return err
+	}
 	n.makeTransactions()
 	n.watch = newGroupWatch()
 	n.telemetry = telemetry.New(telemetry.Options{
@@ -125,7 +127,7 @@ func (n *Node) listen() error {
 	o := api.Options{
 		NodeID: c.Node.ID, ClusterID: n.dirs.clusterID, Config: c, Effective: n.effective.Load, Image: n.Image,
 		KRaftVersion: n.kraftVersion, Quorum: n.quorum.Status, Authorizer: n.authorizer, Controller: n.controller, Log: n.log.With("part", "api"),
-		Replicas: n.replicas, ProducerIDs: n.producerIDs, Groups: n.groups, Transactions: n.transactions, Markers: localMarkers{n}, Telemetry: n.telemetry, Errors: n.meters.errors, Loggers: n.loggers,
+		Replicas: n.replicas, ProducerIDs: n.producerIDs, Groups: n.groups, GroupSettings: &n.groupRules, Transactions: n.transactions, Markers: localMarkers{n}, Telemetry: n.telemetry, Errors: n.meters.errors, Loggers: n.loggers,
 		Ports: func(name string) int { return int(n.server.Addr(name).Port()) },
 	}
 	clients, controllers := api.NewBroker(o), api.NewController(o)

@@ -2,11 +2,15 @@ package node
 
 import (
 	"crypto/rand"
+	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"barnabas/internal/base/timeline"
 	"barnabas/internal/config"
+	"barnabas/internal/coordinator/assign"
+	"barnabas/internal/coordinator/consumergroup"
 	"barnabas/internal/coordinator/group"
 	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/coordinator/runtime"
@@ -18,19 +22,36 @@ import (
 )
 
 // makeGroups makes the coordinator of groups. It leads nothing yet.
-func (n *Node) makeGroups() {
+func (n *Node) makeGroups() error {
 	c := n.config
-	settings := groupSettings(&c.Groups)
+	settings, err := groupSettings(&c.Groups)
+	if err != nil {
+		return err
+	}
+	n.groupRules = settings
 	n.groups = runtime.New(runtime.Options[*group.Core]{
 		Topic: kafka.ConsumerOffsetsTopic,
 		New: func(_ int32, r *timeline.Registry) *group.Core {
-			return group.New(group.Options{Registry: r, Settings: settings, Random: rand.Reader})
+			return group.New(group.Options{
+				Registry: r, Settings: settings, Random: rand.Reader, Background: n.askLater, Config: n.groupConfig,
+				Topics: func() consumergroup.Topics { return n.topics.Load() },
+			})
 		},
 		Wheel: n.wheel, Now: time.Now, Log: n.log.With("part", "groups"),
 		Linger: appendLinger(&c.Groups), CommitTimeout: c.Groups.CommitTimeout, LoadBuffer: c.Groups.LoadBufferSize,
 		Compression: record.Compression{Codec: record.Codec(c.InternalTopics.OffsetsCompressionCodec)},
 		Loaded:      n.meters.groupLoads.Observe, Appended: n.meters.groupAppends.Observe,
 	})
+	return nil
+}
+
+// groupConfig is what is configured for a consumer group now.
+func (n *Node) groupConfig(id string) group.GroupConfig {
+	var overrides map[string]string
+	if img := n.topics.Load(); img != nil {
+		overrides = maps.Collect(img.img.Configs.Of(image.ConfigResource{Type: image.GroupResource, Name: id}).All())
+	}
+	return group.GroupConfig(n.effective.Load().ConsumerGroup(overrides))
 }
 
 // appendLinger is how long a batch of the coordinator waits for more; negative:
@@ -42,18 +63,46 @@ func appendLinger(c *config.Groups) time.Duration {
 	return c.AppendLinger
 }
 
-func groupSettings(c *config.Groups) group.Settings {
+func groupSettings(c *config.Groups) (group.Settings, error) {
+	assignors, err := builtinAssignors(c.ConsumerAssignors)
+	policy := strings.ToLower(c.MigrationPolicy)
 	return group.Settings{
 		MinSessionTimeout: c.MinSessionTimeout, MaxSessionTimeout: c.MaxSessionTimeout,
 		InitialRebalanceDelay: c.InitialRebalanceDelay, MaxSize: c.MaxSize, OffsetMetadataMax: c.OffsetMetadataMaxBytes,
 		OffsetsRetention: c.OffsetsRetention, RetentionCheck: c.RetentionCheckInterval,
+		Consumer: group.ConsumerSettings{
+			MaxSize: c.ConsumerMaxSize, Assignors: assignors, RegexRefresh: c.RegexRefreshInterval,
+			Upgrade: policy == "bidirectional" || policy == "upgrade", Downgrade: policy == "bidirectional" || policy == "downgrade",
+			Mixed: policy != "disabled",
+		},
+	}, err
+}
+
+// builtinAssignors are the assignors of consumer groups by their names. Those that
+// are built in may be named by their Java classes too.
+func builtinAssignors(list []string) ([]string, error) {
+	classes := map[string]string{
+		"org.apache.kafka.coordinator.group.assignor.UniformAssignor": assign.NameUniform,
+		"org.apache.kafka.coordinator.group.assignor.RangeAssignor":   assign.NameRange,
 	}
+	var names []string
+	for _, name := range list {
+		if of, ok := classes[name]; ok {
+			name = of
+		}
+		if assign.ByName(name) == nil {
+			return nil, fmt.Errorf("group.consumer.assignors: %s is a Java class, which cannot be loaded; %s and %s are built in", name, assign.NameUniform, assign.NameRange)
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }
 
 // publishGroups has the coordinators follow the leaders of the partitions that they
 // live in, and forget the offsets of topics that are deleted. The replicas know of
 // the change already.
 func (n *Node) publishGroups(d *image.Delta) {
+	n.topics.Store(n.topics.Load().next(d))
 	deleted := map[string]kafka.UUID{}
 	for i := range d.Topics {
 		c := &d.Topics[i]
@@ -166,6 +215,9 @@ func (n *Node) groupCensus() (groups group.Census, offsets int, ok bool) {
 	groups = group.Census{}
 	for _, state := range []string{"Empty", "PreparingRebalance", "CompletingRebalance", "Stable"} {
 		groups[group.CensusKey{Type: "classic", State: state}] = 0 // a number that is not there cannot be watched
+	}
+	for _, state := range []string{consumergroup.StateEmpty, consumergroup.StateAssigning, consumergroup.StateReconciling, consumergroup.StateStable} {
+		groups[group.CensusKey{Type: "consumer", State: state}] = 0
 	}
 	for range partitions {
 		select {

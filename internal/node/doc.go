@@ -40,4 +40,5 @@
 //	metrics.go   where the numbers come from
 //	telemetry.go what clients push of theirs
 //	groupwatch.go where groups stand, and why
+//	grouptopics.go the topics as consumer groups see them, and what they ask about them
 package node

@@ -72,6 +72,8 @@ type Node struct {
 	transactionLevel atomic.Int32
 	telemetry        *telemetry.Manager
 	watch            *groupWatch
+	groupRules       group.Settings        // what the coordinators of groups go by
+	resolutions      chan group.Resolution // what consumer groups ask; taken by resolve
 	assignments      *membership.Assignments
 	server           *server.Server
 	admin            *admin.Server // nil: off
@@ -83,9 +85,10 @@ type Node struct {
 	image     atomic.Pointer[image.Image]   // as requests see it
 	effective atomic.Pointer[config.Broker] // config with what the metadata log says
 	member    atomic.Pointer[membership.Member]
-	dynamic   config.Dynamic  // owned by the publishing goroutine
-	told      map[string]bool // keys without effect that were named; owned by the publishing goroutine
-	assigned  []assigned      // not handed to assignments yet; owned by the publishing goroutine
+	topics    atomic.Pointer[groupTopics] // as consumer groups see them; written by the publishing goroutine
+	dynamic   config.Dynamic              // owned by the publishing goroutine
+	told      map[string]bool             // keys without effect that were named; owned by the publishing goroutine
+	assigned  []assigned                  // not handed to assignments yet; owned by the publishing goroutine
 
 	serving   chan struct{} // closed when clients are let in
 	failed    chan struct{} // closed by fatal
@@ -107,8 +110,9 @@ func Start(o Options) (*Node, error) {
 	loggers := loglevel.New(o.Level)
 	n := &Node{
 		config: o.Config, authorizer: o.Authorizer, log: slog.New(loggers.Handler(o.Log.Handler())), loggers: loggers, meters: newMeters(),
-		told:    map[string]bool{},
-		serving: make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
+		told:        map[string]bool{},
+		resolutions: make(chan group.Resolution, maxResolutions),
+		serving:     make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
 	}
 	if n.authorizer == nil {
 		n.authorizer = security.AllowAll{}
@@ -139,6 +143,7 @@ func Start(o Options) (*Node, error) {
 	n.quorum.Start(follower{n.loader, n.controller})
 	n.tasks.Go(n.limitStart)
 	n.tasks.Go(n.watchGroups)
+	n.tasks.Go(n.resolve)
 	for _, l := range o.Config.Network.Listeners {
 		if l.Controller {
 			n.server.Start(l.Name)

@@ -59,6 +59,7 @@ type Member struct {
 	ID       string
 	Instance *string      // group.instance.id of a static member
 	Topics   []kafka.UUID // the topics that it is subscribed to and that are there, each once
+	Named    int          // how many topics it is subscribed to, also such that are not there; 0: those
 	Owned    Assignment   // what it was to have until now
 }
 

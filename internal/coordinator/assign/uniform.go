@@ -17,7 +17,7 @@ func Uniform(g *Group) ([]Assignment, error) {
 		return uniformOfMany(g)
 	}
 	u := uniform{g: g, topics: g.Members[0].Topics}
-	u.topics = hashOrder(u.topics, javaUUID, copiedTable(len(u.topics), len(u.topics)))
+	u.topics = hashOrder(u.topics, javaUUID, copiedTable(max(g.Members[0].Named, len(u.topics)), len(u.topics)))
 	if len(u.topics) == 0 {
 		return make([]Assignment, len(g.Members)), nil
 	}

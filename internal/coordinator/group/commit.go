@@ -18,7 +18,11 @@ import (
 // The answer comes when the offsets are committed.
 func (c *Core) Commit(now time.Time, req *kmsg.OffsetCommitRequest, reply func(*kmsg.OffsetCommitResponse)) machine.Decision {
 	c.tell(now)
-	if code := c.mayCommit(now, req); code != kafka.ErrNone {
+	stale, code := c.mayCommit(now, req)
+	if code == kafka.ErrNone && stale != nil {
+		code = stale.check(req)
+	}
+	if code != kafka.ErrNone {
 		reply(RefusedCommit(req, code))
 		return machine.Decision{}
 	}
@@ -67,42 +71,45 @@ func RefusedCommit(req *kmsg.OffsetCommitRequest, code kafka.ErrorCode) *kmsg.Of
 }
 
 // mayCommit says whether the group takes the commit. A group that is not there is
-// made by its first offset, if it comes without a member.
-func (c *Core) mayCommit(now time.Time, req *kmsg.OffsetCommitRequest) kafka.ErrorCode {
+// made by its first offset, if it comes without a member. Where each partition has to
+// be looked at, stale says how.
+func (c *Core) mayCommit(now time.Time, req *kmsg.OffsetCommitRequest) (stale *staleCommit, code kafka.ErrorCode) {
 	e, ok := c.groups.Get(req.Group)
 	switch {
 	case !ok && req.Generation < 0 && c.groups.Len() < maxGroups:
-		return kafka.ErrNone
+		return nil, kafka.ErrNone
 	case !ok && req.Generation < 0:
-		return kafka.ErrCoordinatorNotAvailable
+		return nil, kafka.ErrCoordinatorNotAvailable
 	case !ok && req.Version >= 9:
-		return kafka.ErrGroupIDNotFound
+		return nil, kafka.ErrGroupIDNotFound
 	case !ok:
-		return kafka.ErrIllegalGeneration
+		return nil, kafka.ErrIllegalGeneration
 	case e.foreign != nil:
-		return e.foreign.mayCommit(req)
+		return nil, e.foreign.mayCommit(req)
+	case e.consumer != nil:
+		return c.mayCommitConsumer(e.consumer, req)
 	}
 	g := e.classic
 	if req.Generation < 0 && g.state == stateEmpty {
-		return kafka.ErrNone
+		return nil, kafka.ErrNone
 	}
 	if req.Generation < 0 && req.MemberID == "" && req.InstanceID == nil {
 		if g.state != stateEmpty {
-			return kafka.ErrUnknownMemberID
+			return nil, kafka.ErrUnknownMemberID
 		}
-		return kafka.ErrNone
+		return nil, kafka.ErrNone
 	}
 	m, code := g.validate(req.MemberID, req.InstanceID)
 	switch {
 	case code != kafka.ErrNone:
-		return code
+		return nil, code
 	case req.Generation != g.generation:
-		return kafka.ErrIllegalGeneration
+		return nil, kafka.ErrIllegalGeneration
 	case g.state == stateCompleting:
-		return kafka.ErrRebalanceInProgress
+		return nil, kafka.ErrRebalanceInProgress
 	}
 	c.heardOf(now, m)
-	return kafka.ErrNone
+	return nil, kafka.ErrNone
 }
 
 // longerThan counts as Java does, in UTF-16 units.

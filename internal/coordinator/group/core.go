@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"barnabas/internal/base/timeline"
+	"barnabas/internal/coordinator/consumergroup"
 	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
 )
@@ -19,6 +20,25 @@ type Settings struct {
 	OffsetMetadataMax     int           // offset.metadata.max.bytes, in UTF-16 units as in Apache Kafka
 	OffsetsRetention      time.Duration // offsets.retention.minutes
 	RetentionCheck        time.Duration // offsets.retention.check.interval.ms
+	Consumer              ConsumerSettings
+}
+
+// ConsumerSettings are the configuration of groups of the consumer protocol.
+type ConsumerSettings struct {
+	MaxSize      int           // group.consumer.max.size
+	Assignors    []string      // group.consumer.assignors that are built in, the default first; at least one
+	RegexRefresh time.Duration // group.consumer.regex.refresh.interval.ms
+	// Upgrade and Downgrade say which way groups are converted that have members of
+	// both protocols, and Mixed whether members of both may be in one at all:
+	// group.consumer.migration.policy.
+	Upgrade, Downgrade, Mixed bool
+}
+
+// GroupConfig is the configuration of one group.
+type GroupConfig struct {
+	SessionTimeout     time.Duration // consumer.session.timeout.ms
+	HeartbeatInterval  time.Duration // consumer.heartbeat.interval.ms
+	AssignmentInterval time.Duration // consumer.assignment.interval.ms
 }
 
 // Limits of what clients can make a core hold. Apache Kafka has none of them.
@@ -31,7 +51,8 @@ const (
 	// maxMemberBytes is the largest subscription of a member, over all its
 	// protocols. The one that is chosen has to fit into a record.
 	maxMemberBytes = 4 << 20
-	// maxHeldBytes bounds the subscriptions of all members of a core.
+	// maxHeldBytes bounds the subscriptions of all members of a core, of classic groups
+	// and of consumer groups each.
 	maxHeldBytes = 512 << 20
 	// maxGroups bounds the groups of a core that JoinGroup may make.
 	maxGroups = 1_000_000
@@ -46,6 +67,14 @@ type Options struct {
 	Registry *timeline.Registry // of the runtime
 	Settings Settings
 	Random   io.Reader // member ids are drawn from it; it never fails
+
+	// Topics are those of the cluster now.
+	Topics func() consumergroup.Topics
+	// Config is the configuration of a group now.
+	Config func(group string) GroupConfig
+	// Background has a question answered, at some time, by a call of Resolved. It may
+	// lose a question: then it is asked again.
+	Background func(Resolution)
 }
 
 // Core is the coordinator of the groups of one partition of __consumer_offsets. It
@@ -75,14 +104,23 @@ type Core struct {
 
 	pendingMembers int
 	heldBytes      int64
+
+	topics     func() consumergroup.Topics
+	configOf   func(group string) GroupConfig
+	background func(Resolution)
+	hashes     consumergroup.Hashes
+	softGroups map[string]*softGroup
+	// consumerBytes has one number: what the members of consumer groups hold.
+	consumerBytes *timeline.Map[struct{}, int64]
 }
 
-// entry is what a group id stands for: one of the two.
+// entry is what a group id stands for: one of the three.
 type entry struct {
 	// classic is a pointer to what changes without records: members, timers,
 	// waiting answers. It is no part of what the registry reverts.
-	classic *classicGroup
-	foreign *foreignGroup
+	classic  *classicGroup
+	consumer *consumergroup.Group
+	foreign  *foreignGroup
 }
 
 // New returns a core without groups.
@@ -93,6 +131,9 @@ func New(o Options) *Core {
 		groups:   timeline.NewMap[string, *entry](o.Registry),
 		offsets:  newOffsetStore(o.Registry),
 		fresh:    map[string]*classicGroup{},
+
+		topics: o.Topics, configOf: o.Config, background: o.Background, softGroups: map[string]*softGroup{},
+		consumerBytes: timeline.NewMap[struct{}, int64](o.Registry),
 	}
 	c.cleanup.kind, c.deletion.kind = timerCleanup, timerDeletion
 	return c
@@ -106,8 +147,14 @@ func (c *Core) Loaded(now time.Time) {
 	c.loaded = true
 	c.tell(now)
 	c.timers.set(&c.cleanup, now.Add(c.settings.RetentionCheck))
-	for _, id := range c.classicIDs() {
+	for _, id := range c.ids() {
+		if g := c.consumer(id); g != nil {
+			c.loadedConsumer(now, g)
+		}
 		g := c.classic(id)
+		if g == nil {
+			continue
+		}
 		for m := range g.all() {
 			c.timers.set(&m.session, now.Add(m.sessionTimeout))
 		}
@@ -134,6 +181,10 @@ func (c *Core) Tick(now time.Time) []machine.Decision {
 			c.timers.set(&c.cleanup, now.Add(c.settings.RetentionCheck))
 		case timerDeletion:
 			decisions = append(decisions, c.deleteOffsetsOfTopics()...)
+		case timerConsumerSession, timerRevoke, timerConsumerJoin, timerConsumerSync:
+			if d := c.fireConsumer(now, t); d.Records != nil || d.Done != nil {
+				decisions = append(decisions, d)
+			}
 		default:
 			if c.classic(t.group.id) != t.group {
 				continue // the group is gone
@@ -182,16 +233,24 @@ func (c *Core) Unload(err kafka.ErrorCode) {
 	}
 }
 
-// classicIDs are the ids of all classic groups, in order.
-func (c *Core) classicIDs() []string {
+// ids are the ids of all classic and consumer groups, in order.
+func (c *Core) ids() []string {
 	var ids []string
 	for id, e := range c.groups.All() {
-		if e.classic != nil {
+		if e.foreign == nil {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
 	return ids
+}
+
+// consumer finds a consumer group by its id, nil if there is none.
+func (c *Core) consumer(id string) *consumergroup.Group {
+	if e, ok := c.groups.Get(id); ok {
+		return e.consumer
+	}
+	return nil
 }
 
 // classic finds a classic group by its id, nil if there is none.

@@ -14,6 +14,9 @@ func (c *Core) Delete(group string, reply func(kafka.ErrorCode)) machine.Decisio
 		code = kafka.ErrGroupIDNotFound
 	case e.foreign != nil:
 		code = e.foreign.mayDelete()
+	case e.consumer != nil && e.consumer.Size() > 0:
+		code = kafka.ErrNonEmptyGroup
+	case e.consumer != nil:
 	case e.classic.state != stateEmpty:
 		code = kafka.ErrNonEmptyGroup
 	}
@@ -29,6 +32,8 @@ func (c *Core) Delete(group string, reply func(kafka.ErrorCode)) machine.Decisio
 	return machine.Decision{Records: records, Divisible: true, Done: func(code kafka.ErrorCode) {
 		if g := e.classic; g != nil && c.classic(group) != g {
 			c.dissolve(g, kafka.ErrUnknownMemberID) // ids that were given away
+		} else if e.consumer != nil {
+			c.settleConsumer(group)
 		}
 		reply(answerCode(code))
 	}}
@@ -36,8 +41,8 @@ func (c *Core) Delete(group string, reply func(kafka.ErrorCode)) machine.Decisio
 
 // tombstones delete the group itself.
 func (e *entry) tombstones(group string) []machine.Record {
-	if e.foreign != nil {
-		return e.foreign.tombstones()
+	if e.classic != nil {
+		return []machine.Record{groupTombstone(group)}
 	}
-	return []machine.Record{groupTombstone(group)}
+	return e.emptied()
 }

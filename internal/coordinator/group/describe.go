@@ -83,8 +83,11 @@ func words(filter []string, trim func(string) string) []string {
 }
 
 func (e *entry) listed() (protocolType, state, groupType string) {
-	if e.foreign != nil {
+	switch {
+	case e.foreign != nil:
 		return string(e.foreign.kind), e.foreign.state(), string(e.foreign.kind)
+	case e.consumer != nil:
+		return consumerProtocol, e.consumer.State(), "consumer"
 	}
 	return e.classic.protocolType, e.classic.state.String(), "classic"
 }

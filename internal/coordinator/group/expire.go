@@ -18,34 +18,43 @@ type deletedTopic struct {
 // with nothing left. Groups of other kinds are not ours to judge.
 func (c *Core) expireOffsets(now time.Time) []machine.Decision {
 	var d machine.Decision
-	for _, id := range c.classicIDs() {
-		g := c.classic(id)
-		records, all := c.expired(now, g)
-		if all && g.state == stateEmpty && len(g.pending) == 0 {
-			records = append(records, groupTombstone(id))
+	var gone []string
+	for _, id := range c.ids() {
+		e, _ := c.groups.Get(id)
+		records, all := c.expired(now, id, e)
+		if all && e.isEmpty() {
+			records = append(records, e.tombstones(id)...)
+			gone = append(gone, id)
 		}
 		d.Records = append(d.Records, records...)
+	}
+	d.Done = func(kafka.ErrorCode) {
+		for _, id := range gone {
+			if c.consumer(id) == nil {
+				c.forgetSoft(id)
+			}
+		}
 	}
 	return divisible(d)
 }
 
 // expired are the tombstones of a group's offsets that have expired, and whether
 // those are all that it has.
-func (c *Core) expired(now time.Time, g *classicGroup) (records []machine.Record, all bool) {
-	set, _ := c.offsets.partitions.Get(g.id)
-	_, open := c.offsets.open.Get(g.id)
+func (c *Core) expired(now time.Time, id string, e *entry) (records []machine.Record, all bool) {
+	set, _ := c.offsets.partitions.Get(id)
+	_, open := c.offsets.open.Get(id)
 	if set.Len() == 0 {
 		return nil, !open
 	}
-	since, expires := g.retentionBegins()
+	since, expires := e.retentionBegins()
 	if !expires {
 		return nil, false
 	}
 	all = !open
 	for tp := range set.Keys() {
-		key := offsetKey{g.id, tp}
+		key := offsetKey{id, tp}
 		v := c.offsets.get(key)
-		if g.isSubscribed(tp.Topic) || c.offsets.isPending(key) || !c.isExpired(now, v, since) {
+		if e.subscribed(tp.Topic) || c.offsets.isPending(key) || !c.isExpired(now, v, since) {
 			all = false
 			continue
 		}
@@ -54,12 +63,21 @@ func (c *Core) expired(now time.Time, g *classicGroup) (records []machine.Record
 	return records, all
 }
 
+// isEmpty says whether nobody is in the group, nor has been given an id for it.
+func (e *entry) isEmpty() bool {
+	if e.consumer != nil {
+		return e.consumer.Size() == 0
+	}
+	return e.classic.state == stateEmpty && len(e.classic.pending) == 0
+}
+
 // retentionBegins says from when on the retention time of a group's offsets counts:
 // -1 is the time of the commit. Offsets of a group that is in a rebalance, or
 // whose subscriptions cannot be read, do not expire (KIP-211).
-func (g *classicGroup) retentionBegins() (ms int64, expires bool) {
+func (e *entry) retentionBegins() (ms int64, expires bool) {
+	g := e.classic
 	switch {
-	case g.protocolType == "":
+	case e.consumer != nil, g.protocolType == "":
 		return -1, true
 	case g.state == stateEmpty:
 		return g.stateSince, true

@@ -18,8 +18,11 @@ func (c *Core) Fetch(version int16, req *kmsg.OffsetFetchRequestGroup, stable bo
 	resp.Group = req.Group
 	e, ok := c.entryFor(req.Group, stable)
 	code := kafka.ErrNone
-	if ok && e.foreign != nil {
+	switch {
+	case ok && e.foreign != nil:
 		code = e.foreign.mayFetch(req)
+	case ok && e.consumer != nil:
+		code = mayFetchConsumer(e.consumer, req)
 	}
 	switch {
 	case code != kafka.ErrNone:

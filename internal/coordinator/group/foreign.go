@@ -16,9 +16,8 @@ import (
 type foreignKind string
 
 const (
-	kindConsumer foreignKind = "consumer" // KIP-848
-	kindShare    foreignKind = "share"    // KIP-932
-	kindStreams  foreignKind = "streams"  // KIP-1071
+	kindShare   foreignKind = "share"   // KIP-932
+	kindStreams foreignKind = "streams" // KIP-1071
 )
 
 const streamsNotReady = "NotReady"
@@ -39,15 +38,13 @@ type foreignGroup struct {
 type foreignMember struct {
 	epoch  int32
 	stable bool
-	// topics is what a member of a consumer group is subscribed to by name.
+	// topics is what a member of a share group is subscribed to.
 	topics []string
 }
 
 // kindOf says to which kind of group a record type belongs.
 func kindOf(t grouprec.RecordType) foreignKind {
 	switch {
-	case t >= grouprec.TypeConsumerGroupMetadata && t <= grouprec.TypeConsumerGroupCurrentMemberAssignment, t == grouprec.TypeConsumerGroupRegularExpression:
-		return kindConsumer
 	case t >= grouprec.TypeShareGroupMemberMetadata && t <= grouprec.TypeShareGroupStatePartitionMetadata:
 		return kindShare
 	}
@@ -56,7 +53,7 @@ func kindOf(t grouprec.RecordType) foreignKind {
 
 // isHead says whether a record is the one with which a group of its kind goes.
 func isHead(t grouprec.RecordType) bool {
-	return t == grouprec.TypeConsumerGroupMetadata || t == grouprec.TypeShareGroupMetadata || t == grouprec.TypeStreamsGroupMetadata
+	return t == grouprec.TypeShareGroupMetadata || t == grouprec.TypeStreamsGroupMetadata
 }
 
 // replayForeign keeps a record of another kind of group.
@@ -111,30 +108,21 @@ func (f *foreignGroup) apply(key []byte, t grouprec.RecordType, member string, v
 	}
 	m := f.members[member]
 	switch v := value.(type) {
-	case *grouprec.ConsumerGroupMetadataValue:
-		f.epoch = v.Epoch
 	case *grouprec.ShareGroupMetadataValue:
 		f.epoch = v.Epoch
 	case *grouprec.StreamsGroupMetadataValue:
 		f.epoch, f.validated = v.Epoch, v.ValidatedTopologyEpoch
 	case *grouprec.StreamsGroupTopologyValue:
 		f.topology = v.Epoch
-	case *grouprec.ConsumerGroupTargetAssignmentMetadataValue:
-		f.assigned = v.AssignmentEpoch
 	case *grouprec.ShareGroupTargetAssignmentMetadataValue:
 		f.assigned = v.AssignmentEpoch
 	case *grouprec.StreamsGroupTargetAssignmentMetadataValue:
 		f.assigned = v.AssignmentEpoch
-	case *grouprec.ConsumerGroupMemberMetadataValue:
-		m.topics = v.SubscribedTopicNames
-		f.members[member] = m
 	case *grouprec.ShareGroupMemberMetadataValue:
 		m.topics = v.SubscribedTopicNames
 		f.members[member] = m
 	case *grouprec.StreamsGroupMemberMetadataValue:
 		f.members[member] = m
-	case *grouprec.ConsumerGroupCurrentMemberAssignmentValue:
-		f.setEpoch(member, v.MemberEpoch, v.State)
 	case *grouprec.ShareGroupCurrentMemberAssignmentValue:
 		f.setEpoch(member, v.MemberEpoch, v.State)
 	case *grouprec.StreamsGroupCurrentMemberAssignmentValue:
@@ -153,7 +141,7 @@ func (f *foreignGroup) setEpoch(member string, epoch int32, state int8) {
 
 func (f *foreignGroup) forget(t grouprec.RecordType, member string) {
 	switch t {
-	case grouprec.TypeConsumerGroupMemberMetadata, grouprec.TypeShareGroupMemberMetadata, grouprec.TypeStreamsGroupMemberMetadata:
+	case grouprec.TypeShareGroupMemberMetadata, grouprec.TypeStreamsGroupMemberMetadata:
 		delete(f.members, member)
 	}
 }

@@ -31,7 +31,7 @@ func FuzzReplay(f *testing.F) {
 	f.Add(head, valueOf(grouprec.NewConsumerGroupMetadataValue(), 0), record.Key, record.Value, false)
 	f.Fuzz(func(t *testing.T, key1, value1, key2, value2 []byte, transactional bool) {
 		registry := timeline.NewRegistry()
-		c := New(Options{Registry: registry, Settings: defaults(), Random: &counter{}})
+		c := New(newRig(defaults()).options(registry))
 		registry.Direct(true)
 		for i, rec := range []machine.Record{{Key: key1, Value: value1}, {Key: key2, Value: value2}, {Key: key1}} {
 			played := machine.Replayed{Record: rec, Offset: kafka.Offset(i), Timestamp: beginning, ProducerID: 1, Transactional: transactional}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"barnabas/internal/base/timeline"
+	"barnabas/internal/coordinator/consumergroup"
 	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
 )
@@ -23,6 +24,10 @@ type rig struct {
 	hold     bool   // appends wait for release or fail
 	refuse   kafka.ErrorCode
 	watch    func(machine.Record) // sees each record as it is decided
+
+	cluster   *cluster
+	config    GroupConfig
+	questions []Resolution // that nobody has answered yet
 }
 
 // mark is a batch in flight.
@@ -47,11 +52,15 @@ func defaults() Settings {
 	return Settings{
 		MinSessionTimeout: 6 * time.Second, MaxSessionTimeout: 30 * time.Minute, InitialRebalanceDelay: 3 * time.Second,
 		MaxSize: 1<<31 - 1, OffsetMetadataMax: 4096, OffsetsRetention: 7 * 24 * time.Hour, RetentionCheck: 10 * time.Minute,
+		Consumer: ConsumerSettings{
+			MaxSize: 1<<31 - 1, Assignors: []string{"uniform", "range"}, RegexRefresh: 10 * time.Minute, Upgrade: true, Downgrade: true, Mixed: true,
+		},
 	}
 }
 
 func newRig(s Settings) *rig {
-	r := &rig{settings: s, random: &counter{}, now: beginning}
+	r := &rig{settings: s, random: &counter{}, now: beginning, cluster: newCluster()}
+	r.config = GroupConfig{SessionTimeout: 45 * time.Second, HeartbeatInterval: 5 * time.Second, AssignmentInterval: time.Second}
 	r.restart()
 	return r
 }
@@ -62,7 +71,7 @@ func (r *rig) restart() {
 		r.unload(kafka.ErrNotCoordinator)
 	}
 	r.registry = timeline.NewRegistry()
-	r.Core = New(Options{Registry: r.registry, Settings: r.settings, Random: r.random})
+	r.Core = New(r.options(r.registry))
 	r.registry.Direct(true)
 	for _, rec := range r.log {
 		if err := r.Core.Replay(rec); err != nil {
@@ -71,6 +80,27 @@ func (r *rig) restart() {
 	}
 	r.registry.Direct(false)
 	r.Core.Loaded(r.now)
+}
+
+// options of a core of the rig.
+func (r *rig) options(registry *timeline.Registry) Options {
+	return Options{
+		Registry: registry, Settings: r.settings, Random: r.random,
+		Topics:     func() consumergroup.Topics { return r.cluster.now() },
+		Config:     func(string) GroupConfig { return r.config },
+		Background: func(q Resolution) { r.questions = append(r.questions, q) },
+	}
+}
+
+// resolve answers all questions.
+func (r *rig) resolve() {
+	questions := r.questions
+	r.questions = nil
+	for _, q := range questions {
+		if answer, ok := q.Run(func() bool { return false }); ok {
+			r.do(r.Core.Resolved(r.now, answer))
+		}
+	}
 }
 
 // unload ends the core as a runtime does that loses the partition.

@@ -15,6 +15,9 @@ func (c *Core) Heartbeat(now time.Time, req *kmsg.HeartbeatRequest) kafka.ErrorC
 	if req.Group == "" {
 		return kafka.ErrInvalidGroupID
 	}
+	if g := c.consumer(req.Group); g != nil {
+		return c.heartbeatConsumer(now, g, req)
+	}
 	g := c.classic(req.Group)
 	if g == nil {
 		return kafka.ErrUnknownMemberID

@@ -51,7 +51,9 @@ func (c *Core) Join(now time.Time, client Client, req *kmsg.JoinGroupRequest, re
 	switch {
 	case ok && e.classic != nil:
 		return c.joinGroup(r, e.classic)
-	case ok && !e.foreign.replaceable():
+	case ok && e.consumer != nil && e.consumer.Size() > 0:
+		return c.joinConsumer(r, e.consumer)
+	case ok && e.foreign != nil && !e.foreign.replaceable():
 		return r.refuse("", kafka.ErrInconsistentGroupProtocol)
 	case req.MemberID != "":
 		return r.refuse(req.MemberID, kafka.ErrUnknownMemberID)
@@ -61,7 +63,7 @@ func (c *Core) Join(now time.Time, client Client, req *kmsg.JoinGroupRequest, re
 	g := newClassicGroup(req.Group, now.UnixMilli())
 	var d machine.Decision
 	if ok {
-		d.Records = e.foreign.tombstones()
+		d.Records = e.emptied()
 	}
 	d = after(d, c.create(g))
 	return after(d, c.joinGroup(r, g))
@@ -72,14 +74,7 @@ func (c *Core) create(g *classicGroup) machine.Decision {
 	c.fresh[g.id] = g
 	return machine.Decision{
 		Records: []machine.Record{emptyGroupRecord(g)},
-		Done: func(code kafka.ErrorCode) {
-			if c.fresh[g.id] == g {
-				delete(c.fresh, g.id) // refused before it was replayed
-			}
-			if code != kafka.ErrNone && c.classic(g.id) != g {
-				c.dissolve(g, answerCode(code))
-			}
-		},
+		Done:    func(code kafka.ErrorCode) { c.settleFresh(g, code) },
 	}
 }
 
@@ -170,14 +165,19 @@ const maxMemberName = 1<<15 - 1 - len("-00000000-0000-0000-0000-000000000000")
 // newMemberID is the client's or the instance's name and a random UUID.
 func (c *Core) newMemberID(name string) string {
 	name = name[:min(len(name), maxMemberName)]
-	var u [16]byte
+	u := c.newUUID()
+	text := hex.EncodeToString(u[:])
+	return name + "-" + text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+}
+
+// newUUID is a random id.
+func (c *Core) newUUID() (u kafka.UUID) {
 	if _, err := io.ReadFull(c.random, u[:]); err != nil {
 		panic("BUG: group: no random bytes: " + err.Error())
 	}
 	u[6] = u[6]&0x0f | 0x40
 	u[8] = u[8]&0x3f | 0x80
-	text := hex.EncodeToString(u[:])
-	return name + "-" + text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:]
+	return u
 }
 
 // joinKnown serves who comes with a member id.

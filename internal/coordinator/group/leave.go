@@ -22,6 +22,9 @@ func (c *Core) Leave(now time.Time, req *kmsg.LeaveGroupRequest, reply func(*kms
 		reply(resp)
 		return machine.Decision{}
 	}
+	if g := c.consumer(req.Group); g != nil {
+		return c.leaveConsumer(now, g, req, reply)
+	}
 	g := c.classic(req.Group)
 	why := cause{kind: CauseMemberLeft}
 	for i := range req.Members {

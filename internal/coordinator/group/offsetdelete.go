@@ -20,7 +20,7 @@ func (c *Core) DeleteOffsets(req *kmsg.OffsetDeleteRequest, reply func(*kmsg.Off
 		code = kafka.ErrGroupIDNotFound
 	case e.foreign != nil:
 		code = e.foreign.mayDeleteOffsets()
-	case e.classic.state != stateEmpty && !e.classic.isConsumer():
+	case e.classic != nil && e.classic.state != stateEmpty && !e.classic.isConsumer():
 		code = kafka.ErrNonEmptyGroup
 	}
 	if code != kafka.ErrNone {
@@ -58,8 +58,11 @@ func (c *Core) DeleteOffsets(req *kmsg.OffsetDeleteRequest, reply func(*kmsg.Off
 }
 
 func (e *entry) subscribed(topic string) bool {
-	if e.foreign != nil {
+	switch {
+	case e.foreign != nil:
 		return e.foreign.isSubscribed(topic)
+	case e.consumer != nil:
+		return e.consumer.Subscribed(topic)
 	}
 	return e.classic.isSubscribed(topic)
 }

@@ -31,7 +31,7 @@ func (c *Core) prepareRebalance(now time.Time, g *classicGroup, why cause) machi
 	}
 	c.timers.stop(&g.syncTimer)
 	first := g.state == stateEmpty
-	g.history.begin(now, g, why)
+	g.history.begin(now, g.generation, g.size(), why)
 	g.moveTo(statePreparing, now)
 	if first {
 		g.newMemberAdded = false
@@ -99,7 +99,7 @@ func (c *Core) completeJoin(now time.Time, g *classicGroup) machine.Decision {
 	}
 	g.nextGeneration(now)
 	if g.state == stateEmpty {
-		g.history.end(now, g, OutcomeEmpty)
+		g.history.end(now, g.generation, g.size(), OutcomeEmpty)
 		return machine.Decision{Records: []machine.Record{groupRecord(g, (*member).assigned)}}
 	}
 	for m := range g.all() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"barnabas/internal/coordinator/consumergroup"
 	"barnabas/internal/coordinator/grouprec"
 	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
@@ -42,6 +43,10 @@ func (c *Core) Replay(r machine.Replayed) error {
 		v, _ := value.(*grouprec.GroupMetadataValue)
 		c.replayGroup(k.Group, v)
 	default:
+		if consumergroup.Is(key.Type()) {
+			c.replayConsumer(key, value)
+			return nil
+		}
 		return c.replayForeign(r, key, value)
 	}
 	return nil
@@ -88,6 +93,34 @@ func (c *Core) replayGroup(id string, v *grouprec.GroupMetadataValue) {
 		c.heldBytes += g.bytes()
 		c.groups.Set(id, &entry{classic: g})
 	}
+}
+
+// replayConsumer applies a record of a consumer group, which takes the place of a
+// classic one of the same name.
+func (c *Core) replayConsumer(key, value grouprec.Message) {
+	id := consumergroup.GroupOf(key)
+	g := c.consumer(id)
+	if g == nil {
+		if value == nil {
+			return // of a group that is gone
+		}
+		g = consumergroup.New(id)
+	}
+	before := g.Bytes()
+	if g = g.Apply(key, value); g == nil {
+		c.holdConsumer(-before)
+		c.groups.Delete(id)
+		return
+	}
+	if by := g.Bytes() - before; by != 0 {
+		c.holdConsumer(by)
+	}
+	c.groups.Set(id, &entry{consumer: g})
+}
+
+func (c *Core) holdConsumer(by int64) {
+	held, _ := c.consumerBytes.Get(struct{}{})
+	c.consumerBytes.Set(struct{}{}, held+by)
 }
 
 // bytes is what the members' protocols hold.

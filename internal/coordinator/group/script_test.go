@@ -79,6 +79,7 @@ var commands = map[string]func(*stage, script.Command){
 	"time": (*stage).time, "restart": (*stage).restartCore, "unload": (*stage).unloadCore, "hold": (*stage).holdAppends,
 	"release": (*stage).releaseAppends, "expire": (*stage).expireAppends, "next": (*stage).showNext, "fail": (*stage).failAppends, "refuse": (*stage).refuseNext, "log": (*stage).showLog,
 	"topic-deleted": (*stage).topicDeleted, "pending": (*stage).pendingOffset, "end": (*stage).endTransaction, "foreign": (*stage).foreignRecords,
+	"topics": (*stage).setTopics, "beat": (*stage).beat, "describe-consumer": (*stage).describeConsumer, "resolve": (*stage).resolveAll, "config": (*stage).setConfig,
 }
 
 // set begins anew with other settings.
@@ -87,9 +88,18 @@ func (s *stage) set(c script.Command) {
 	v.MaxSize = int(c.Int("max-size", int64(v.MaxSize)))
 	v.InitialRebalanceDelay = time.Duration(c.Int("initial-delay", 3000)) * time.Millisecond
 	v.OffsetMetadataMax = int(c.Int("metadata-max", 4096))
-	log := s.rig.log
+	v.Consumer.MaxSize = int(c.Int("consumer-max-size", int64(v.Consumer.MaxSize)))
+	if policy, ok := c.Args["policy"]; ok {
+		v.Consumer.Upgrade = policy == "upgrade" || policy == "bidirectional"
+		v.Consumer.Downgrade = policy == "downgrade" || policy == "bidirectional"
+		v.Consumer.Mixed = policy != "disabled"
+	}
+	if names, ok := c.Args["assignors"]; ok {
+		v.Consumer.Assignors = strings.Split(names, ",")
+	}
+	log, cluster := s.rig.log, s.rig.cluster
 	s.rig = newRig(v)
-	s.rig.log = log
+	s.rig.log, s.rig.cluster = log, cluster
 	s.rig.restart()
 }
 
@@ -489,29 +499,11 @@ func (s *stage) endTransaction(c script.Command) {
 // they are loaded with the next restart.
 func (s *stage) foreignRecords(c script.Command) {
 	group, kind := c.Word(1), c.Word(0)
-	epoch := int32(c.Int("epoch", 1))
 	add := func(key, value grouprec.Message) {
 		s.rig.log = append(s.rig.log, machine.Replayed{Record: machine.Record{Key: keyOf(key), Value: valueOf(value, 0)}, ProducerID: kafka.NoProducerID})
 	}
 	member := c.Args["member"]
 	switch kind {
-	case "consumer":
-		if member != "" {
-			v := grouprec.NewConsumerGroupMemberMetadataValue()
-			v.SubscribedTopicNames = []string{"t"}
-			add(&grouprec.ConsumerGroupMemberMetadataKey{GroupID: group, MemberID: member}, v)
-		}
-		v := grouprec.NewConsumerGroupMetadataValue()
-		v.Epoch = epoch
-		add(&grouprec.ConsumerGroupMetadataKey{GroupID: group}, v)
-		target := grouprec.NewConsumerGroupTargetAssignmentMetadataValue()
-		target.AssignmentEpoch = epoch
-		add(&grouprec.ConsumerGroupTargetAssignmentMetadataKey{GroupID: group}, target)
-		if member != "" {
-			v := grouprec.NewConsumerGroupCurrentMemberAssignmentValue()
-			v.MemberEpoch = epoch
-			add(&grouprec.ConsumerGroupCurrentMemberAssignmentKey{GroupID: group, MemberID: member}, v)
-		}
 	case "share":
 		if member != "" {
 			add(&grouprec.ShareGroupMemberMetadataKey{GroupID: group, MemberID: member}, grouprec.NewShareGroupMemberMetadataValue())

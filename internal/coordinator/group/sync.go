@@ -23,6 +23,9 @@ func (c *Core) Sync(now time.Time, req *kmsg.SyncGroupRequest, reply func(*kmsg.
 	if req.Group == "" {
 		return refuse(kafka.ErrInvalidGroupID)
 	}
+	if g := c.consumer(req.Group); g != nil && g.Size() > 0 {
+		return c.syncConsumer(now, g, req, reply)
+	}
 	g := c.classic(req.Group)
 	if g == nil || g.state == stateEmpty {
 		return refuse(kafka.ErrUnknownMemberID)
@@ -94,7 +97,7 @@ func (c *Core) assign(g *classicGroup, req *kmsg.SyncGroupRequest) machine.Decis
 				return
 			}
 			g.moveTo(stateStable, c.latest)
-			g.history.end(c.latest, g, OutcomeStable)
+			g.history.end(c.latest, g.generation, g.size(), OutcomeStable)
 			for m := range g.all() {
 				m.assignment = assignments[m.id]
 				if m.answerSync(g.assigned(m)) {

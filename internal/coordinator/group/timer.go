@@ -16,6 +16,12 @@ const (
 	timerSync                      // the members have to fetch their assignments
 	timerCleanup                   // offsets expire
 	timerDeletion                  // offsets of deleted topics have to go
+
+	// Of members of consumer groups.
+	timerConsumerSession // a member has to be heard of
+	timerRevoke          // a member has to let go of partitions
+	timerConsumerJoin    // a classic member has to join again
+	timerConsumerSync    // a classic member has to fetch its assignment
 )
 
 // timer is a deadline that can be moved. Putting it off, which every heartbeat
@@ -27,10 +33,11 @@ type timer struct {
 	order  uint64    // among those of one time
 	armed  bool      // it is set, or due and not yet worked off
 
-	kind    timerKind
-	group   *classicGroup
-	member  *member
-	pending string
+	kind     timerKind
+	group    *classicGroup
+	member   *member
+	pending  string
+	consumer *memberTimers
 }
 
 // timers is a heap of timers.

@@ -20,6 +20,13 @@ const (
 	CauseStaticReplaced Cause = "static-member-replaced"
 	CauseNotStored      Cause = "assignment-not-stored" // the log refused it
 	CauseTooLarge       Cause = "group-too-large"       // loaded with more members than group.max.size
+
+	// Of groups of the consumer protocol alone.
+	CauseTopics     Cause = "topics-changed"     // a topic of the group came, went or got partitions
+	CauseAssignor   Cause = "assignor-changed"   // most members ask for another one
+	CauseNotRevoked Cause = "revocation-expired" // a member did not let go of partitions in max.poll.interval.ms
+	CauseNotJoined  Cause = "rejoin-expired"     // a classic member did not join again in its rebalance timeout
+	CauseConverted  Cause = "protocol-converted" // the group went from one protocol to the other
 )
 
 // Outcome says how a rebalance ended.
@@ -79,8 +86,8 @@ func (w *cause) name(member, client string, reason *string) {
 // history is the last rebalances of a group, oldest first.
 type history struct{ list []Rebalance }
 
-func (h *history) begin(now time.Time, g *classicGroup, why cause) {
-	h.end(now, g, OutcomeInterrupted)
+func (h *history) begin(now time.Time, generation int32, members int, why cause) {
+	h.end(now, generation, members, OutcomeInterrupted)
 	if len(h.list) == maxRebalances {
 		h.list = slices.Delete(h.list, 0, 1)
 	}
@@ -91,9 +98,9 @@ func (h *history) begin(now time.Time, g *classicGroup, why cause) {
 }
 
 // end closes the rebalance that runs, if one does.
-func (h *history) end(now time.Time, g *classicGroup, outcome Outcome) {
+func (h *history) end(now time.Time, generation int32, members int, outcome Outcome) {
 	if r := h.running(); r != nil {
-		r.Took, r.Outcome, r.Generation, r.Members = now.Sub(r.Began), outcome, g.generation, g.size()
+		r.Took, r.Outcome, r.Generation, r.Members = now.Sub(r.Began), outcome, generation, members
 	}
 }
 
@@ -123,19 +130,28 @@ func short(s string) string {
 	return s
 }
 
-// Why are the last rebalances of a group, oldest first, and whether it is one of
-// the classic protocol. What runs has taken the time until now.
+// Why are the last rebalances of a group, oldest first, and whether there is such a
+// group of the classic or the consumer protocol. What runs has taken the time until
+// now.
 func (c *Core) Why(now time.Time, id string) ([]Rebalance, bool) {
-	g := c.classic(id)
-	if g == nil {
+	var h *history
+	var generation int32
+	var members int
+	e, ok := c.groups.Get(id)
+	switch {
+	case ok && e.classic != nil:
+		h, generation, members = &e.classic.history, e.classic.generation, e.classic.size()
+	case ok && e.consumer != nil:
+		h, generation, members = &c.soft(id).history, e.consumer.Epoch, e.consumer.Size()
+	default:
 		return nil, false
 	}
-	list := slices.Clone(g.history.list)
+	list := slices.Clone(h.list)
 	for i := range list {
 		list[i].Lost = slices.Clone(list[i].Lost)
 	}
 	if last := len(list) - 1; last >= 0 && list[last].Outcome == OutcomeRunning {
-		list[last].Took, list[last].Generation, list[last].Members = now.Sub(list[last].Began), g.generation, g.size()
+		list[last].Took, list[last].Generation, list[last].Members = now.Sub(list[last].Began), generation, members
 	}
 	return list, true
 }
