@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"barnabas/internal/kafka"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -11,9 +13,11 @@ import (
 func (b *Broker) describeTransactions(c *call) {
 	req := c.Msg.(*kmsg.DescribeTransactionsRequest)
 	resp := kmsg.NewPtrDescribeTransactionsResponse()
-	resp.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(req.TransactionalIDs))
-	all := newGathering(len(req.TransactionalIDs), func() { c.ReplyMessage(resp) })
-	for i, id := range req.TransactionalIDs {
+	named := newRepeats[string](len(req.TransactionalIDs))
+	ids := slices.DeleteFunc(req.TransactionalIDs, named.tooOften)
+	resp.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(ids))
+	all := newGathering(len(ids), func() { c.ReplyMessage(resp) })
+	for i, id := range ids {
 		if !c.mayTransactionalID(kmsg.ACLOperationDescribe, id) {
 			resp.TransactionStates[i] = kmsg.NewDescribeTransactionsResponseTransactionState()
 			resp.TransactionStates[i].TransactionalID = id

@@ -3,7 +3,7 @@
 // per request. The counts come from flags; the defaults are the share that CI
 // runs, and the full figures are
 //
-//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -groups 1000 -commit-kills 100 -commit-cuts 30 -compact-bytes 10000000000 -fills 20
+//	go test . -timeout 12h -kills 200 -cuts 50 -frames 100000 -groups 1000 -commit-kills 100 -commit-cuts 30 -compact-bytes 10000000000 -floods 100000 -unread 10000 -fills 20
 //
 // Each test needs root only where it says so (power cuts make loop devices). A
 // means that is missing fails the test: a machine that cannot run it must not

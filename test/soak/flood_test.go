@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-var floods = flag.Int("floods", 20_000, "groups, members, sessions, ids of each flood")
+var floods = flag.Int("floods", 10_000, "groups, members, sessions, ids of each flood")
 
 const (
 	// floodSlack is what the process may take beside what a flood leaves in it: the
@@ -286,31 +286,51 @@ func TestFloodOfConnections(t *testing.T) {
 	}
 }
 
-// TestFloodOfLongPolls: fetches and joins that wait cost what their requests take.
-func TestFloodOfLongPolls(t *testing.T) {
-	node := newSoakNode(t, buildBarnabas(t), filepath.Join(t.TempDir(), "node"))
-	if err := createTopics(node.Address(), nil); err != nil {
-		t.Fatal(err)
-	}
-	base, err := anonymousMemory(node.PID(), node.Admin)
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestFloodOfWaits: requests that wait cost what they take: fetches without data, and
+// members of a group that wait for each other. Where a group has all the members it may
+// have, the others are refused.
+func TestFloodOfWaits(t *testing.T) {
+	binary := buildBarnabas(t)
 	wait := beginSession().(*kmsg.FetchRequest)
 	wait.SessionEpoch, wait.MinBytes, wait.MaxWaitMillis = -1, 1<<30, 600_000
-	frame := kmsg.NewRequestFormatter(kmsg.FormatterClientID("patient")).AppendRequest(nil, wait, 1)
-	beside := startBeside(t, node.Address())
-	end := make(chan struct{})
-	opened, done := startStalled(t, node.Address(), *floods/10, end, sendPart(frame, len(frame)))
-	peak, err := peakMemory(node.PID(), opened, 3*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := beside.stop(t)
-	close(end)
-	done()
-	t.Logf("%d fetches wait: memory %d MiB before, %d at most; %s", *floods/10, base>>20, peak>>20, told)
-	if peak > base+int64(*floods/10)*64<<10+floodSlack {
-		t.Errorf("memory %d MiB", peak>>20)
+	for _, c := range []struct {
+		name, property string
+		request        kmsg.Request
+		each           int64 // bytes of one, with its connection and its goroutine
+	}{
+		{"fetches", "", wait, 64 << 10},
+		{"members of a group", "", joinAs(3, "crowded"), 64 << 10},
+		{"members of a group that is full", "group.max.size=10", joinAs(3, "crowded"), 32 << 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			properties := []string{"offsets.topic.num.partitions=4", "offsets.topic.replication.factor=1"}
+			if c.property != "" {
+				properties = append(properties, c.property)
+			}
+			node := newSoakNode(t, binary, filepath.Join(t.TempDir(), "node"), properties...)
+			if err := createTopics(node.Address(), nil); err != nil {
+				t.Fatal(err)
+			}
+			awaitCoordinator(t, node.Address())
+			base, err := anonymousMemory(node.PID(), node.Admin)
+			if err != nil {
+				t.Fatal(err)
+			}
+			frame := kmsg.NewRequestFormatter(kmsg.FormatterClientID("patient")).AppendRequest(nil, c.request, 1)
+			beside := startBeside(t, node.Address())
+			end := make(chan struct{})
+			opened, done := startStalled(t, node.Address(), *floods/10, end, sendPart(frame, len(frame)))
+			peak, err := peakMemory(node.PID(), opened, 3*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := beside.stop(t)
+			close(end)
+			done()
+			t.Logf("%d wait: memory %d MiB before, %d at most; %s", *floods/10, base>>20, peak>>20, told)
+			if peak > base+int64(*floods/10)*c.each+floodSlack {
+				t.Errorf("memory %d MiB", peak>>20)
+			}
+		})
 	}
 }
