@@ -196,6 +196,7 @@ func TestEpochsOfBatchesOutliveACleanStop(t *testing.T) {
 	fx := newFixture(t)
 	must(t, fx.log.AssignEpoch(1))
 	must(t, fx.log.AppendLeader(1, fx.now, []record.Batch{batch(5, 0)}, make([]Appended, 1)))
+	must(t, fx.log.Roll(fx.now)) // recovery looks at all of the newest segment
 	must(t, fx.log.AssignEpoch(2))
 	must(t, fx.log.Flush(5))
 	must(t, fx.log.Checkpoint(6))
