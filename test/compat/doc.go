@@ -24,6 +24,11 @@
 //
 //	go test . -run TestGroupScenarios -server apache -v
 //
+// # This project's own client
+//
+// TestClientFace plays scenarios of package client on Apache Kafka, which tells whether
+// the client is right, and on this project's server.
+//
 // # franz-go
 //
 // TestFranzGoOwnTests runs the tests of that client's package kgo against the node; all
