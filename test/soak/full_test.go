@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 		"log.segment.bytes=1048576", "offsets.topic.num.partitions=3", "offsets.topic.segment.bytes=1048576",
 		"log.cleaner.backoff.ms=100", "log.cleaner.min.cleanable.ratio=0.1",
 		"log.flush.offset.checkpoint.interval.ms=300", "log.flush.start.offset.checkpoint.interval.ms=300", "replica.high.watermark.checkpoint.interval.ms=300",
-		"log.retention.check.interval.ms=500", "log.initial.task.delay.ms=500", "file.delete.delay.ms=500",
+		"log.retention.check.interval.ms=500", "log.initial.task.delay.ms=500", "log.segment.delete.delay.ms=500",
 		"metadata.log.max.record.bytes.between.snapshots=5000")
 	f.setUp()
 	f.startLoad()
