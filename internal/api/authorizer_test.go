@@ -69,7 +69,7 @@ func tables() []table {
 			kmsg.SyncGroup: {group}, kmsg.DescribeGroups: {group}, kmsg.ListGroups: {none}, kmsg.DeleteGroups: {group}, kmsg.OffsetDelete: {group},
 			kmsg.ConsumerGroupHeartbeat: {group}, kmsg.ConsumerGroupDescribe: {group},
 			kmsg.FindCoordinator: {group}, kmsg.DeleteRecords: {topic}, kmsg.DescribeLogDirs: {cluster},
-			kmsg.AddPartitionsToTxn: {tx, cluster}, kmsg.AddOffsetsToTxn: {tx}, kmsg.EndTxn: {tx}, kmsg.WriteTxnMarkers: {cluster},
+			kmsg.AddPartitionsToTxn: {tx, cluster}, kmsg.AddOffsetsToTxn: {tx}, kmsg.TxnOffsetCommit: {tx}, kmsg.EndTxn: {tx}, kmsg.WriteTxnMarkers: {cluster},
 			kmsg.DescribeTransactions: {tx}, kmsg.ListTransactions: {none},
 		}},
 		{"CONTROLLER", api.NewController(api.Options{}).Served().List(), map[kmsg.Key][]kafka.ErrorCode{

@@ -112,6 +112,7 @@ func brokerFunctions() map[kmsg.Key]func(*Broker, *call) {
 
 		kmsg.AddPartitionsToTxn:   (*Broker).addPartitionsToTxn,
 		kmsg.AddOffsetsToTxn:      (*Broker).addOffsetsToTxn,
+		kmsg.TxnOffsetCommit:      (*Broker).txnOffsetCommit,
 		kmsg.EndTxn:               (*Broker).endTxn,
 		kmsg.WriteTxnMarkers:      (*Broker).writeTxnMarkers,
 		kmsg.DescribeTransactions: (*Broker).describeTransactions,

@@ -21,12 +21,25 @@ func (b *Broker) offsetCommit(c *call) {
 		c.ReplyMessage(group.RefusedCommit(req, kafka.ErrGroupAuthorizationFailed))
 		return
 	}
+	taken, resp := b.sortCommit(c, req, req.Version >= 10)
+	if len(taken.Topics) == 0 {
+		c.ReplyMessage(resp)
+		return
+	}
+	b.withGroup(req.Group, func(core *group.Core, now time.Time) machine.Decision {
+		return core.Commit(now, taken, func(done *kmsg.OffsetCommitResponse) { c.ReplyMessage(mergeCommits(resp, done)) })
+	}, func(code kafka.ErrorCode) { c.ReplyMessage(mergeCommits(resp, group.RefusedCommit(taken, code))) })
+}
+
+// sortCommit takes the partitions of a commit apart into those to commit, and answers
+// for the others. byID says that topics go by their ids.
+func (b *Broker) sortCommit(c *call, req *kmsg.OffsetCommitRequest, byID bool) (*kmsg.OffsetCommitRequest, *kmsg.OffsetCommitResponse) {
 	img, refused, taken := b.Image(), *req, *req
 	refused.Topics, taken.Topics = nil, nil
 	var codes []kafka.ErrorCode // of the refused, partition by partition
 	for i := range req.Topics {
 		t := &req.Topics[i]
-		name, code := resolve(img, req.Version >= 10, t.Topic, t.TopicID)
+		name, code := resolve(img, byID, t.Topic, t.TopicID)
 		if code != kafka.ErrUnknownTopicID && !c.mayTopic(kmsg.ACLOperationRead, name) {
 			code = kafka.ErrTopicAuthorizationFailed
 		}
@@ -59,13 +72,7 @@ func (b *Broker) offsetCommit(c *call) {
 			next++
 		}
 	}
-	if len(taken.Topics) == 0 {
-		c.ReplyMessage(resp)
-		return
-	}
-	b.withGroup(req.Group, func(core *group.Core, now time.Time) machine.Decision {
-		return core.Commit(now, &taken, func(done *kmsg.OffsetCommitResponse) { c.ReplyMessage(mergeCommits(resp, done)) })
-	}, func(code kafka.ErrorCode) { c.ReplyMessage(mergeCommits(resp, group.RefusedCommit(&taken, code))) })
+	return &taken, resp
 }
 
 // mergeCommits adds the partitions of more to resp; each topic stands there once.

@@ -141,6 +141,11 @@ func (g target) fillTransactional(r kmsg.Request) {
 		t := kmsg.NewAddPartitionsToTxnRequestTransaction()
 		t.TransactionalID, t.Topics = "tx", []kmsg.AddPartitionsToTxnRequestTransactionTopic{{Topic: g.topic, Partitions: []int32{0}}}
 		r.Transactions = append(r.Transactions, t)
+	case *kmsg.TxnOffsetCommitRequest:
+		p := kmsg.NewTxnOffsetCommitRequestTopicPartition()
+		t := kmsg.NewTxnOffsetCommitRequestTopic()
+		t.Topic, t.TopicID, t.Partitions = g.topic, g.id, append(t.Partitions, p)
+		r.TransactionalID, r.Group, r.Topics = "tx", "g", append(r.Topics, t)
 	case *kmsg.AddOffsetsToTxnRequest:
 		r.TransactionalID, r.Group = "tx", "g"
 	case *kmsg.EndTxnRequest:

@@ -223,6 +223,8 @@ type Transactions struct {
 	LoadBufferSize int           `key:"transaction.state.log.load.buffer.size"`
 	IDExpiration   time.Duration `key:"transactional.id.expiration.ms"`
 	MaxTimeout     time.Duration `key:"transaction.max.timeout.ms"`
+	EnlistPause    time.Duration `key:"add.partitions.to.txn.retry.backoff.ms"`
+	EnlistFor      time.Duration `key:"add.partitions.to.txn.retry.backoff.max.ms"`
 	AbortInterval  time.Duration `key:"transaction.abort.timed.out.transaction.cleanup.interval.ms"`
 	RemoveInterval time.Duration `key:"transaction.remove.expired.transaction.cleanup.interval.ms"`
 }

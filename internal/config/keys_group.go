@@ -122,8 +122,8 @@ func groupCoordinatorKeys() []Key {
 		{"transaction.two.phase.commit.enable", Boolean, "false", nil, Low, ReadOnly, needsTransactions, public, nil},
 
 		// Add-partitions manager.
-		{"add.partitions.to.txn.retry.backoff.max.ms", Int, "100", atLeast(0), High, ReadOnly, needsTransactions, public, nil},
-		{"add.partitions.to.txn.retry.backoff.ms", Int, "20", atLeast(1), High, ReadOnly, needsTransactions, public, nil},
+		{"add.partitions.to.txn.retry.backoff.max.ms", Int, "100", atLeast(0), High, ReadOnly, Honoured, public, nil},
+		{"add.partitions.to.txn.retry.backoff.ms", Int, "20", atLeast(1), High, ReadOnly, Honoured, public, nil},
 
 		// Quotas.
 		{"quota.window.num", Int, "11", atLeast(1), Low, ReadOnly, needsQuotas, public, nil},

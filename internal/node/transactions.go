@@ -28,6 +28,7 @@ func (n *Node) makeTransactions() {
 		NewProducerID: func(answer func(kafka.ProducerID, kafka.ErrorCode)) { n.producerIDs.Next(answer) },
 		Partitions:    localMarkers{n},
 		Wheel:         n.wheel, Now: time.Now, Log: n.log.With("part", "transactions"),
+		EnlistPause: c.Transactions.EnlistPause, EnlistFor: c.Transactions.EnlistFor,
 		CommitTimeout: stateTimeout, LoadBuffer: c.Transactions.LoadBufferSize,
 	})
 }

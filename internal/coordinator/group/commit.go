@@ -26,6 +26,11 @@ func (c *Core) Commit(now time.Time, req *kmsg.OffsetCommitRequest, reply func(*
 		reply(RefusedCommit(req, code))
 		return machine.Decision{}
 	}
+	return c.commit(now, req, reply)
+}
+
+// commit decides the records of a commit that the group takes.
+func (c *Core) commit(now time.Time, req *kmsg.OffsetCommitRequest, reply func(*kmsg.OffsetCommitResponse)) machine.Decision {
 	resp := kmsg.NewPtrOffsetCommitResponse()
 	var records []machine.Record
 	for i := range req.Topics {

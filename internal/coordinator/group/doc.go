@@ -1,8 +1,8 @@
 // Package group is the coordinator of consumer groups of both protocols and of the
 // offsets that groups commit: the core of one partition of __consumer_offsets, a
 // machine.Machine. Its operations serve JoinGroup, SyncGroup, Heartbeat, LeaveGroup,
-// ConsumerGroupHeartbeat, ConsumerGroupDescribe, OffsetCommit, OffsetFetch,
-// OffsetDelete, DescribeGroups, ListGroups and DeleteGroups in all their versions,
+// ConsumerGroupHeartbeat, ConsumerGroupDescribe, OffsetCommit, TxnOffsetCommit,
+// OffsetFetch, OffsetDelete, DescribeGroups, ListGroups and DeleteGroups in all their versions,
 // with the checks of Apache Kafka 4.4 in their order and its error codes
 // (GroupMetadataManager, OffsetMetadataManager). It knows no connection, no
 // configuration file and no authorization: who calls has looked those up. It reads no
@@ -79,6 +79,7 @@
 //	progress.go      where groups stand, for those who watch
 //	offsets.go       the store of offsets, with those of open transactions
 //	commit.go        OffsetCommit
+//	commitintransaction.go TxnOffsetCommit
 //	fetch.go         OffsetFetch
 //	offsetdelete.go  OffsetDelete
 //	delete.go        DeleteGroups

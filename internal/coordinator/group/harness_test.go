@@ -125,6 +125,9 @@ func (r *rig) do(d machine.Decision) {
 			r.watch(rec)
 		}
 		played := machine.Replayed{Record: rec, Offset: kafka.Offset(len(r.log)), Timestamp: r.now, ProducerID: kafka.NoProducerID}
+		if d.Transaction != nil {
+			played.Transactional, played.ProducerID, played.ProducerEpoch = true, d.Transaction.ProducerID, d.Transaction.Epoch
+		}
 		if err := r.Core.Replay(played); err != nil {
 			panic(err)
 		}

@@ -278,13 +278,21 @@ func (s *stage) commit(c script.Command) {
 		}
 		r.Topics = append(r.Topics, t)
 	})
-	s.do(s.Commit(s.now, r, func(resp *kmsg.OffsetCommitResponse) {
+	reply := func(resp *kmsg.OffsetCommitResponse) {
 		for _, t := range resp.Topics {
 			for _, p := range t.Partitions {
 				s.say("%s: committed %s:%d %s", as, t.Topic, p.Partition, kafka.ErrorCode(p.ErrorCode))
 			}
 		}
-	}))
+	}
+	if id := c.Int("producer", -1); id >= 0 {
+		r.RetentionTimeMillis = -1
+		s.do(s.CommitInTransaction(s.now, TransactionalCommit{
+			Offsets: r, ByIDs: c.Int("v", 5) >= 6, Transaction: machine.Transaction{ProducerID: kafka.ProducerID(id)},
+		}, reply))
+		return
+	}
+	s.do(s.Commit(s.now, r, reply))
 }
 
 func (s *stage) fetch(c script.Command) {

@@ -35,6 +35,9 @@ type Options struct {
 	Log   *slog.Logger
 	// CommitTimeout is how long an answer waits for its record to be committed.
 	CommitTimeout time.Duration
+	// EnlistPause and EnlistFor say how Enlist tries again:
+	// add.partitions.to.txn.retry.backoff.ms and add.partitions.to.txn.retry.backoff.max.ms.
+	EnlistPause, EnlistFor time.Duration
 	// LoadBuffer is how many bytes a load reads at a time: transaction.state.log.load.buffer.size.
 	LoadBuffer int
 	// Loaded and Appended, if not nil, are told how long each load and each append took.
@@ -53,8 +56,11 @@ type Coordinator struct {
 	workers *workers.Pool
 	sending atomic.Int64 // jobs
 
+	enlisting sync.WaitGroup // calls of Enlist that have not answered; added to under mu
+
 	mu     sync.Mutex
 	epochs map[int32]kafka.LeaderEpoch // of the partitions that are led here; guarded by mu
+	closed bool                        // guarded by mu
 }
 
 // New returns a coordinator of nothing yet.
@@ -92,7 +98,11 @@ func (c *Coordinator) Resign(partition int32) { c.runtime.Resign(partition) }
 // Close ends all coordination: what waits is answered with NOT_COORDINATOR, and no
 // more markers are sent. It returns when nothing runs any more.
 func (c *Coordinator) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
 	c.runtime.Close()
+	c.enlisting.Wait() // those that pause are told now
 	c.workers.Close()
 }
 

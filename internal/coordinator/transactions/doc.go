@@ -7,8 +7,8 @@
 //	c.AddPartitions(txn.Partitions{...}, func(code kafka.ErrorCode) { ... })
 //	c.Close()
 //
-// A broker to which a client produces asks it here whether the partition is in the
-// client's transaction (Verify), or has it added (AddPartitions with Client 2).
+// Who leads a partition to which a client writes makes sure by Enlist that it is part of
+// the client's transaction (KIP-890).
 //
 // Answers come once, on any goroutine, possibly before the call returns. Beside those
 // of package txn the errors are those of package runtime: COORDINATOR_LOAD_IN_PROGRESS,
@@ -34,5 +34,6 @@
 // Files:
 //
 //	coordinator.go  Coordinator: operations
+//	enlist.go       partitions that are written to
 //	sender.go       markers
 package transactions

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"time"
+
+	"barnabas/internal/coordinator/group"
+	"barnabas/internal/coordinator/machine"
+	"barnabas/internal/coordinator/transactions"
+	"barnabas/internal/coordinator/txn"
+	"barnabas/internal/kafka"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// txnOffsetCommit serves TxnOffsetCommit v0-v6: v2 leader epochs, v3 members (KIP-447),
+// v4 TRANSACTION_ABORTABLE, v5 the partition of the group is added to the transaction
+// here (KIP-890), v6 topic ids (KIP-1319).
+//
+// Partitions that are refused here come first in the answer.
+func (b *Broker) txnOffsetCommit(c *call) {
+	req := c.Msg.(*kmsg.TxnOffsetCommitRequest)
+	asked := offsetsOf(req)
+	all := func(code kafka.ErrorCode) { answerTxnCommit(c, req.Version, group.RefusedCommit(asked, code)) }
+	switch {
+	case !c.mayTransactionalID(kmsg.ACLOperationWrite, req.TransactionalID):
+		all(kafka.ErrTransactionalIDAuthorizationFailed)
+		return
+	case !c.mayGroup(kmsg.ACLOperationRead, req.Group):
+		all(kafka.ErrGroupAuthorizationFailed)
+		return
+	}
+	taken, resp := b.sortCommit(c, asked, req.Version >= 6)
+	answer := func(done *kmsg.OffsetCommitResponse) { answerTxnCommit(c, req.Version, mergeCommits(resp, done)) }
+	refuse := func(code kafka.ErrorCode) { answer(group.RefusedCommit(taken, code)) }
+	switch {
+	case len(taken.Topics) == 0:
+		answerTxnCommit(c, req.Version, resp)
+		return
+	case req.Group == "":
+		refuse(kafka.ErrInvalidGroupID)
+		return
+	}
+	commit := group.TransactionalCommit{
+		Offsets: taken, ByIDs: req.Version >= 6,
+		Transaction: machine.Transaction{ProducerID: kafka.ProducerID(req.ProducerID), Epoch: kafka.ProducerEpoch(req.ProducerEpoch)},
+	}
+	b.Transactions.Enlist(txn.Partitions{
+		TransactionalID: req.TransactionalID, ProducerID: commit.Transaction.ProducerID, Epoch: commit.Transaction.Epoch,
+		List: []kafka.TopicPartition{{Topic: kafka.ConsumerOffsetsTopic, Partition: b.groupPartition(req.Group)}},
+	}, speaks(req.Version, 4), func(codes []kafka.ErrorCode) {
+		if codes[0] != kafka.ErrNone {
+			refuse(codes[0])
+			return
+		}
+		b.withGroup(req.Group, func(core *group.Core, now time.Time) machine.Decision {
+			return core.CommitInTransaction(now, commit, answer)
+		}, refuse)
+	})
+}
+
+// speaks is what a client knows of transactions that sends a request in a version;
+// from abortable on it knows TRANSACTION_ABORTABLE, and one later its partitions are added by who leads
+// them.
+func speaks(version, abortable int16) transactions.Speaks {
+	switch {
+	case version > abortable:
+		return transactions.SpeaksV2
+	case version == abortable:
+		return transactions.SpeaksAbortable
+	}
+	return transactions.SpeaksV1
+}
+
+// offsetsOf is the request as an OffsetCommit of the last version.
+func offsetsOf(req *kmsg.TxnOffsetCommitRequest) *kmsg.OffsetCommitRequest {
+	out := kmsg.NewPtrOffsetCommitRequest()
+	out.Version = out.MaxVersion()
+	out.Group, out.Generation, out.MemberID, out.InstanceID = req.Group, req.Generation, req.MemberID, req.InstanceID
+	out.Topics = make([]kmsg.OffsetCommitRequestTopic, len(req.Topics))
+	for i := range req.Topics {
+		in, t := &req.Topics[i], &out.Topics[i]
+		t.Topic, t.TopicID = in.Topic, in.TopicID
+		t.Partitions = make([]kmsg.OffsetCommitRequestTopicPartition, len(in.Partitions))
+		for j := range in.Partitions {
+			p := &in.Partitions[j]
+			t.Partitions[j] = kmsg.OffsetCommitRequestTopicPartition{Partition: p.Partition, Offset: p.Offset, LeaderEpoch: p.LeaderEpoch, Metadata: p.Metadata}
+		}
+	}
+	return out
+}
+
+// answerTxnCommit answers with what became of the offsets. Producers before version 2
+// do not know that a coordinator may be loading.
+func answerTxnCommit(c *call, version int16, done *kmsg.OffsetCommitResponse) {
+	resp := kmsg.NewPtrTxnOffsetCommitResponse()
+	resp.Topics = make([]kmsg.TxnOffsetCommitResponseTopic, len(done.Topics))
+	for i := range done.Topics {
+		in, t := &done.Topics[i], &resp.Topics[i]
+		t.Topic, t.TopicID = in.Topic, in.TopicID
+		t.Partitions = make([]kmsg.TxnOffsetCommitResponseTopicPartition, len(in.Partitions))
+		for j := range in.Partitions {
+			code := kafka.ErrorCode(in.Partitions[j].ErrorCode)
+			if version < 2 && code == kafka.ErrCoordinatorLoadInProgress {
+				code = kafka.ErrCoordinatorNotAvailable
+			}
+			t.Partitions[j] = kmsg.TxnOffsetCommitResponseTopicPartition{Partition: in.Partitions[j].Partition, ErrorCode: int16(code)}
+		}
+	}
+	c.ReplyMessage(resp)
+}
