@@ -85,6 +85,9 @@ func transactionResult(t *kmsg.AddPartitionsToTxnRequestTransaction, codes map[k
 	out := kmsg.NewAddPartitionsToTxnResponseTransaction()
 	out.TransactionalID = t.TransactionalID
 	for i := range t.Topics {
+		if t.VerifyOnly && len(t.Topics[i].Partitions) == 0 {
+			continue // there is nothing to say of it [4.4]
+		}
 		topic := kmsg.NewAddPartitionsToTxnResponseTransactionTopic()
 		topic.Topic = t.Topics[i].Topic
 		for _, p := range t.Topics[i].Partitions {

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"slices"
+
 	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/kafka"
 
@@ -9,10 +11,12 @@ import (
 
 // writeTxnMarkers serves WriteTxnMarkers v1-v2, from coordinators and from who aborts a
 // transaction by hand: v2 the transaction version, by which partitions judge epochs
-// (KIP-1228). One answer when all markers are written.
+// (KIP-1228). One answer when all markers are written; who names no partition does not
+// appear in it.
 func (b *Broker) writeTxnMarkers(c *call) {
 	req := c.Msg.(*kmsg.WriteTxnMarkersRequest)
 	may := c.mayCluster(kmsg.ACLOperationAlter) || c.mayCluster(kmsg.ACLOperationClusterAction)
+	req.Markers = slices.DeleteFunc(req.Markers, func(m kmsg.WriteTxnMarkersRequestMarker) bool { return len(markedPartitions(&m)) == 0 })
 	resp := kmsg.NewPtrWriteTxnMarkersResponse()
 	resp.Markers = make([]kmsg.WriteTxnMarkersResponseMarker, len(req.Markers))
 	all := newGathering(len(req.Markers), func() { c.ReplyMessage(resp) })
@@ -54,6 +58,9 @@ func markerResult(m *kmsg.WriteTxnMarkersRequestMarker, codes []kafka.ErrorCode)
 	out.ProducerID = m.ProducerID
 	next := 0
 	for i := range m.Topics {
+		if len(m.Topics[i].Partitions) == 0 {
+			continue
+		}
 		t := kmsg.NewWriteTxnMarkersResponseMarkerTopic()
 		t.Topic = m.Topics[i].Topic
 		for _, p := range m.Topics[i].Partitions {

@@ -13,6 +13,7 @@ import (
 type batch struct {
 	builder   record.Builder
 	of        *machine.Transaction // nil: of none
+	producer  record.Producer
 	records   int
 	bytes     int // as if nothing were compressed; an upper bound of the size otherwise
 	waiters   []waiter
@@ -24,17 +25,15 @@ func (b *batch) open() bool { return b.records > 0 }
 // reset empties the batch. It keeps the builder.
 func (b *batch) reset() { *b = batch{builder: b.builder} }
 
-// nobody is the producer of a coordinator's batches: like Apache's they have a base
-// sequence of 0 all the same.
-var nobody = record.Producer{ID: kafka.NoProducerID, Epoch: kafka.NoProducerEpoch}
-
 // begin makes the first batch of those that follow, of a transaction if of is not nil.
-func (b *batch) begin(of *machine.Transaction, c record.Compression) {
-	o := record.BatchOptions{Compression: c, Producer: &nobody}
+func (b *batch) begin(of *machine.Transaction, c record.Compression, baseSequence int32) {
+	o := record.BatchOptions{Compression: c}
+	b.producer = record.Producer{ID: kafka.NoProducerID, Epoch: kafka.NoProducerEpoch, BaseSequence: baseSequence}
 	if of != nil {
-		o.Producer = &record.Producer{ID: of.ProducerID, Epoch: of.Epoch}
+		b.producer = record.Producer{ID: of.ProducerID, Epoch: of.Epoch}
 		o.Transactional = true
 	}
+	o.Producer = &b.producer
 	b.builder.Reset(o)
 	b.of, b.bytes = of, record.HeaderSize
 }
@@ -142,7 +141,7 @@ func (s *shard[M]) join(records []machine.Record, of *machine.Transaction, now t
 		if s.r.o.Compression.Codec == record.None && record.HeaderSize+size > limit+len(records)*recordOverhead {
 			return kafka.ErrMessageTooLarge
 		}
-		s.batch.begin(of, s.r.o.Compression)
+		s.batch.begin(of, s.r.o.Compression, s.r.o.BaseSequence)
 	}
 	timestamp := now.UnixMilli()
 	for _, r := range records {

@@ -35,6 +35,9 @@ type Options[M machine.Machine] struct {
 	LoadBuffer int
 	// Compression is that of the batches: offsets.topic.compression.codec.
 	Compression record.Compression
+	// BaseSequence is that of batches without a producer: in __consumer_offsets 0, in
+	// __transaction_state record.NoSequence, as in Apache Kafka.
+	BaseSequence int32
 	// Queue is how many operations may wait to run, in each shard; 0 is 4096.
 	Queue int
 	// Loaded and Appended, if not nil, are told how long each load and each append

@@ -13,6 +13,7 @@ import (
 	"barnabas/internal/coordinator/runtime"
 	"barnabas/internal/coordinator/txn"
 	"barnabas/internal/kafka"
+	"barnabas/internal/record"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -68,7 +69,7 @@ func New(o Options) *Coordinator {
 	c := &Coordinator{o: o, workers: workers.New(jobsAtOnce), epochs: map[int32]kafka.LeaderEpoch{}}
 	c.runtime = runtime.New(runtime.Options[*txn.Core]{
 		Topic: kafka.TransactionStateTopic, New: c.newCore, Wheel: o.Wheel, Now: o.Now, Log: o.Log,
-		Linger: -1, CommitTimeout: o.CommitTimeout, LoadBuffer: o.LoadBuffer, Loaded: o.Loaded, Appended: o.Appended,
+		BaseSequence: record.NoSequence, Linger: -1, CommitTimeout: o.CommitTimeout, LoadBuffer: o.LoadBuffer, Loaded: o.Loaded, Appended: o.Appended,
 	})
 	return c
 }

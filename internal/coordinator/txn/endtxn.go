@@ -148,14 +148,14 @@ func (t *transaction) end(now time.Time, r *End) *transaction {
 }
 
 // fence aborts the transaction that is under way, with an epoch that its producer does
-// not have.
+// not have. From transaction.version 2 on that is like an abort by the producer, which
+// may go on from there.
 func (c *Core) fence(now time.Time, t *transaction, done func(kafka.ErrorCode)) machine.Decision {
 	next := t.step(now.UnixMilli())
 	next.state, next.client, next.next = PrepareAbort, 0, kafka.NoProducerID
 	next.epoch, next.last = above(t.epoch), kafka.NoProducerEpoch
 	if c.version() >= epochBump {
-		next.client = epochBump
-		next.epoch, next.last = above(next.epoch), next.epoch
+		next.client, next.last = epochBump, t.epoch
 	}
 	return c.prepare(next, done)
 }

@@ -70,6 +70,11 @@ func (r *rig) newCore(registry *timeline.Registry) *Core {
 	})
 }
 
+// loggedState is a state that another server has written.
+func loggedState(t *transaction) machine.Replayed {
+	return machine.Replayed{Record: machine.Record{Key: keyOf(t.id), Value: t.value(1)}}
+}
+
 // newID gives a producer id that nobody has.
 func (r *rig) newID() kafka.ProducerID {
 	r.fresh++

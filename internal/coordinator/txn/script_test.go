@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"barnabas/internal/base/script"
-	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -295,7 +294,7 @@ func (s *stage) put(c script.Command) {
 	for _, tp := range partitions(c.Args["partitions"]) {
 		t.partitions.Set(nil, tp, struct{}{})
 	}
-	s.rig.log = append(s.rig.log, machine.Replayed{Record: machine.Record{Key: keyOf(t.id), Value: t.value(1)}})
+	s.rig.log = append(s.rig.log, loggedState(t))
 	s.told = 0
 	s.restart()
 }
