@@ -15,6 +15,7 @@
 //	helpers.go          hand-made batches
 //	mutate.go           batches with something wrong
 //	codecs.go           compression
+//	transactions.go     clients of the transaction coordinator, and what it logs
 //	requests.go         requests that sequences have in common
 //	known.go            known_differences.txt
 //	oracle_test.go      starts both servers, runs all sequences, compares

@@ -30,6 +30,7 @@ type sequence struct {
 var serverProperties = []string{
 	"auto.create.topics.enable=true",
 	"num.partitions=1",
+	"transaction.abort.timed.out.transaction.cleanup.interval.ms=200",
 }
 
 func startApache(t *testing.T) *kit.Node {

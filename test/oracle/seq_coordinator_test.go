@@ -77,12 +77,10 @@ func findShareCoordinator(s *Session) {
 	}
 }
 
-// findTransactionCoordinator asks for what ours refuses. Apache makes
-// __transaction_state meanwhile, so its answer is one of two.
 func findTransactionCoordinator(s *Session) {
-	c := s.coordinator("a", s.Topic("g"))
-	for _, v := range []int16{1, 3, 4, 6} {
-		c.Say("a transactional id").Send(finder(v, 1, s.Topic("t")))
+	c := s.transactional("a", "t")
+	for _, v := range []int16{0, 1, 3, 4, 6} {
+		c.Say("a transactional id").Send(finder(v, 1, c.id))
 		c.Say("an empty one").Send(finder(v, 1, ""))
 	}
 }

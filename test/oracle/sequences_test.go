@@ -25,7 +25,8 @@ func sequences() []sequence {
 		configSequences,
 		adminSequences,
 		randomSequences(),
-		// They make Apache Kafka create topics that ours does not have.
+		// They make both create topics of their own.
 		coordinatorSequences,
+		transactionSequences,
 	)
 }

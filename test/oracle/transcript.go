@@ -82,6 +82,17 @@ var unordered = map[string][]string{
 	"OffsetForLeaderEpochResponseTopicPartition":            {"Partition"},
 	"ProduceResponseTopic":                                  {"Topic", "TopicID"},
 	"ProduceResponseTopicPartition":                         {"Partition"},
+
+	"AddPartitionsToTxnResponseTopic":                     {"Topic"},
+	"AddPartitionsToTxnResponseTopicPartition":            {"Partition"},
+	"AddPartitionsToTxnResponseTransaction":               {"TransactionalID"},
+	"AddPartitionsToTxnResponseTransactionTopic":          {"Topic"},
+	"AddPartitionsToTxnResponseTransactionTopicPartition": {"Partition"},
+	"DescribeTransactionsResponseTransactionStateTopic":   {"Topic"},
+	"ListTransactionsResponseTransactionState":            {"TransactionalID"},
+	"WriteTxnMarkersResponseMarker":                       {"ProducerID"},
+	"WriteTxnMarkersResponseMarkerTopic":                  {"Topic"},
+	"WriteTxnMarkersResponseMarkerTopicPartition":         {"Partition"},
 }
 
 func (t *Transcript) walk(path string, v reflect.Value) {
@@ -178,6 +189,9 @@ func (t *Transcript) slice(path string, v reflect.Value) {
 		var parts []string
 		for i := range v.Len() {
 			parts = append(parts, t.scalar(path, v.Index(i)))
+		}
+		if strings.HasPrefix(path, "TransactionStates[") {
+			slices.Sort(parts) // partitions come in no order
 		}
 		t.printf("%s = [%s]", path, strings.Join(parts, " "))
 	default:
