@@ -94,7 +94,8 @@ const (
 	needsNodes
 	needsShareGroups
 	needsStreamsGroups
-	needsTransactions
+	needsVerification
+	needsTwoPhaseCommit
 	needsTiering
 	needsQuotas
 	needsSecurity
@@ -118,8 +119,10 @@ func (s Status) Reason() string {
 		return "share groups are not part of this release"
 	case needsStreamsGroups:
 		return "streams groups are not part of this release"
-	case needsTransactions:
-		return "the transaction coordinator is not part of this release"
+	case needsVerification:
+		return "partitions of this release take no records of transactions"
+	case needsTwoPhaseCommit:
+		return "commits of two phases (KIP-939) are not part of this release; they are unstable in Apache Kafka 4.4"
 	case needsTiering, refusedTiering:
 		return "tiered storage is not part of this release"
 	case needsQuotas:

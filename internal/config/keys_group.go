@@ -110,7 +110,7 @@ func groupCoordinatorKeys() []Key {
 		{"transaction.state.log.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.num.partitions", Int, "50", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.segment.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Honoured, public, nil},
-		{"transaction.partition.verification.enable", Boolean, "true", nil, Low, ClusterWide, needsTransactions, public, nil},
+		{"transaction.partition.verification.enable", Boolean, "true", nil, Low, ClusterWide, needsVerification, public, nil},
 		{"producer.id.expiration.ms", Int, "86400000", atLeast(1), Low, ClusterWide, Honoured, public, nil},
 		{"producer.id.expiration.check.interval.ms", Int, "600000", atLeast(1), Low, ReadOnly, Honoured, internal, nil},
 
@@ -119,7 +119,7 @@ func groupCoordinatorKeys() []Key {
 		{"transaction.max.timeout.ms", Int, "900000", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, "10000", atLeast(1), Low, ReadOnly, Honoured, public, nil},
 		{"transaction.remove.expired.transaction.cleanup.interval.ms", Int, "3600000", atLeast(1), Low, ReadOnly, Honoured, public, nil},
-		{"transaction.two.phase.commit.enable", Boolean, "false", nil, Low, ReadOnly, needsTransactions, public, nil},
+		{"transaction.two.phase.commit.enable", Boolean, "false", nil, Low, ReadOnly, needsTwoPhaseCommit, public, nil},
 
 		// Add-partitions manager.
 		{"add.partitions.to.txn.retry.backoff.max.ms", Int, "100", atLeast(0), High, ReadOnly, Honoured, public, nil},

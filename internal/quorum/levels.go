@@ -26,7 +26,8 @@ type Levels struct {
 func ServedLevels(mv kafka.MetadataVersion) Levels {
 	l := Levels{MetadataVersion: mv, Features: map[string]int16{}}
 	for _, f := range kafka.Features() {
-		if f.Name == kafka.FeatureELR || f.Name == kafka.FeatureGroup {
+		switch f.Name {
+		case kafka.FeatureELR, kafka.FeatureGroup, kafka.FeatureTransaction:
 			l.Features[f.Name] = f.DefaultLevel(mv)
 		}
 	}
