@@ -32,7 +32,7 @@ func TestFirstStartOfAFreshFolder(t *testing.T) {
 		t.Errorf("leader %+v, want %+v", got, want)
 	}
 	bootstrap, err := q.Bootstrap()
-	if err != nil || len(bootstrap.Frames) != 3 || !strings.HasSuffix(bootstrap.Source, "0-0000000000.checkpoint") {
+	if err != nil || len(bootstrap.Frames) != 4 || !strings.HasSuffix(bootstrap.Source, "0-0000000000.checkpoint") {
 		t.Errorf("bootstrap %+v, %v", bootstrap, err)
 	}
 	last, err := q.Append(1, [][]byte{configFrame(t, 1), configFrame(t, 2)}, Atomic)
