@@ -21,6 +21,7 @@
 //	oracle_test.go      starts both servers, runs all sequences, compares
 //	sequences_test.go   the list of sequences
 //	seq_*_test.go       the sequences, by subject
+//	txn_levels_test.go  transactional ids with few epochs left, and lower levels of transaction.version
 //
 // Folders are compared, and handed from one server to the other and back:
 //

@@ -156,15 +156,20 @@ func marker(pid int64, epoch int16, coordinator int32, level int8, commit bool, 
 
 const transactionLog = "__transaction_state"
 
+// partitionOf is the partition of __transaction_state in which an id lives.
+func (c *Conn) partitionOf(id string) int32 {
+	m := c.Ask(metadata(12, transactionLog)).(*kmsg.MetadataResponse).Topics[0]
+	hash := int32(0)
+	for _, b := range []byte(id) {
+		hash = 31*hash + int32(b)
+	}
+	return max(hash, -hash) % int32(len(m.Partitions))
+}
+
 // logged writes the records that the coordinator has of the id into the transcript,
 // byte for byte but for producer ids and times.
 func (p *txnClient) logged() {
-	m := p.Ask(metadata(12, transactionLog)).(*kmsg.MetadataResponse).Topics[0]
-	hash := int32(0)
-	for _, b := range []byte(p.id) {
-		hash = 31*hash + int32(b)
-	}
-	partition := max(hash, -hash) % int32(len(m.Partitions))
+	partition := p.partitionOf(p.id)
 	f := fetch(12, at(topic{name: transactionLog}, partition, 0))
 	f.MaxWaitMillis, f.MaxBytes = 0, 50<<20
 	f.Topics[0].Partitions[0].PartitionMaxBytes = 50 << 20
