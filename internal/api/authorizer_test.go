@@ -259,7 +259,7 @@ func TestTransactionsNeedTheRightToTheirId(t *testing.T) {
 		want [4]kafka.ErrorCode // plain, idempotent, transactional without id, with id
 	}{
 		{"the topic", write, [4]kafka.ErrorCode{0, 0, refused, refused}},
-		{"the topic and the id", withID, [4]kafka.ErrorCode{0, 0, refused, kafka.ErrInvalidTxnState}},
+		{"the topic and the id", withID, [4]kafka.ErrorCode{0, 0, refused, kafka.ErrNotEnoughReplicas}},
 	} {
 		g.allow(may.rule)
 		for i, req := range to.produce(13) {

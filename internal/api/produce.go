@@ -101,29 +101,50 @@ func (p *produceCall) prepareTopic(in *kmsg.ProduceRequestTopic, out *kmsg.Produ
 const adminClientID = "__admin_client"
 
 // mayWrite is the error for the whole request, if any: who sends a batch of a
-// transaction names a transactional id that is his. A request without such a batch
-// is like any other, whatever id it names.
+// transaction names a transactional id that is his, and all such batches are of one
+// producer. A request without such a batch is like any other, whatever id it names.
 func (p *produceCall) mayWrite(req *kmsg.ProduceRequest) kafka.ErrorCode {
-	if !hasTransactionalBatch(req) {
+	found, several := transactionalProducers(req)
+	if !found {
 		return kafka.ErrNone
 	}
 	c := call{Request: p.request, conn: p.conn, authorizer: p.b.Authorizer}
-	if req.TransactionID == nil || !c.mayTransactionalID(kmsg.ACLOperationWrite, *req.TransactionID) {
+	switch {
+	case req.TransactionID == nil || !c.mayTransactionalID(kmsg.ACLOperationWrite, *req.TransactionID):
 		return kafka.ErrTransactionalIDAuthorizationFailed
+	case several:
+		return kafka.ErrInvalidProducerIDMapping
 	}
+	p.TransactionalID = *req.TransactionID
 	return kafka.ErrNone
 }
 
-func hasTransactionalBatch(req *kmsg.ProduceRequest) bool {
+// transactionalProducers says whether there are batches of transactions, and whether
+// they are of several producers.
+func transactionalProducers(req *kmsg.ProduceRequest) (found, several bool) {
+	type producer struct {
+		id    kafka.ProducerID
+		epoch kafka.ProducerEpoch
+	}
+	first := producer{kafka.NoProducerID, kafka.NoProducerEpoch}
 	for i := range req.Topics {
 		for j := range req.Topics[i].Partitions {
 			b, _, err := record.Next(req.Topics[i].Partitions[j].Records)
-			if err == nil && b.IsTransactional() {
-				return true
+			if err != nil || !b.IsTransactional() {
+				continue
+			}
+			found = true
+			of := producer{b.ProducerID(), b.ProducerEpoch()}
+			switch {
+			case of.id == kafka.NoProducerID:
+			case first.id == kafka.NoProducerID:
+				first = of
+			default:
+				several = several || of != first
 			}
 		}
 	}
-	return false
+	return found, several
 }
 
 // Placed lets the connection read on.

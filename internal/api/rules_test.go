@@ -46,10 +46,10 @@ func TestCrowdMakesOneTopic(t *testing.T) {
 }
 
 func TestTransactionalBatchIsSeenWhereverItStands(t *testing.T) {
-	batch := func(transactional bool) []byte {
-		o := record.BatchOptions{Transactional: transactional}
-		if transactional {
-			o.Producer = &record.Producer{ID: 1}
+	batch := func(producer kafka.ProducerID) []byte {
+		o := record.BatchOptions{Transactional: producer > 0}
+		if producer > 0 {
+			o.Producer = &record.Producer{ID: producer}
 		}
 		b := record.NewBuilder(o)
 		b.Append(record.Record{Value: []byte("v")})
@@ -59,24 +59,27 @@ func TestTransactionalBatchIsSeenWhereverItStands(t *testing.T) {
 		}
 		return bytes
 	}
-	plain, transactional := batch(false), batch(true)
+	plain, transactional, other := batch(0), batch(1), batch(2)
 	for _, c := range []struct {
-		what string
-		sets [][]byte
-		want bool
+		what    string
+		sets    [][]byte
+		want    bool
+		several bool
 	}{
-		{"none", nil, false},
-		{"null and empty", [][]byte{nil, {}}, false},
-		{"plain", [][]byte{plain}, false},
-		{"second", [][]byte{plain, transactional}, true},
-		{"cut", [][]byte{transactional[:len(transactional)-1]}, false},
+		{"none", nil, false, false},
+		{"null and empty", [][]byte{nil, {}}, false, false},
+		{"plain", [][]byte{plain}, false, false},
+		{"second", [][]byte{plain, transactional}, true, false},
+		{"cut", [][]byte{transactional[:len(transactional)-1]}, false, false},
+		{"one producer", [][]byte{transactional, transactional}, true, false},
+		{"several producers", [][]byte{transactional, plain, other}, true, true},
 	} {
 		r := kmsg.NewPtrProduceRequest()
 		for _, set := range c.sets {
 			r.Topics = append(r.Topics, kmsg.ProduceRequestTopic{Partitions: []kmsg.ProduceRequestTopicPartition{{Records: set}}})
 		}
-		if got := hasTransactionalBatch(r); got != c.want {
-			t.Errorf("%s: %v", c.what, got)
+		if found, several := transactionalProducers(r); found != c.want || several != c.several {
+			t.Errorf("%s: found %v, several %v", c.what, found, several)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/coordinator/txn"
 	"barnabas/internal/kafka"
+	"barnabas/internal/record"
+	"barnabas/internal/storage/commitlog"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -40,35 +42,41 @@ func (b *Broker) txnOffsetCommit(c *call) {
 		refuse(kafka.ErrInvalidGroupID)
 		return
 	}
-	commit := group.TransactionalCommit{
-		Offsets: taken, ByIDs: req.Version >= 6,
-		Transaction: machine.Transaction{ProducerID: kafka.ProducerID(req.ProducerID), Epoch: kafka.ProducerEpoch(req.ProducerEpoch)},
-	}
-	b.Transactions.Enlist(txn.Partitions{
-		TransactionalID: req.TransactionalID, ProducerID: commit.Transaction.ProducerID, Epoch: commit.Transaction.Epoch,
-		List: []kafka.TopicPartition{{Topic: kafka.ConsumerOffsetsTopic, Partition: b.groupPartition(req.Group)}},
-	}, speaks(req.Version, 4), func(codes []kafka.ErrorCode) {
-		if codes[0] != kafka.ErrNone {
-			refuse(codes[0])
+	transaction := machine.Transaction{ProducerID: kafka.ProducerID(req.ProducerID), Epoch: kafka.ProducerEpoch(req.ProducerEpoch)}
+	b.enlistGroup(req, &transaction, func(code kafka.ErrorCode) {
+		if code != kafka.ErrNone {
+			refuse(code)
 			return
 		}
 		b.withGroup(req.Group, func(core *group.Core, now time.Time) machine.Decision {
-			return core.CommitInTransaction(now, commit, answer)
+			return core.CommitInTransaction(now, group.TransactionalCommit{Offsets: taken, ByIDs: req.Version >= 6, Transaction: transaction}, answer)
 		}, refuse)
 	})
 }
 
-// speaks is what a client knows of transactions that sends a request in a version;
-// from abortable on it knows TRANSACTION_ABORTABLE, and one later its partitions are added by who leads
-// them.
-func speaks(version, abortable int16) transactions.Speaks {
+// txnOffsetCommitAbortable is the version of TxnOffsetCommit that knows TRANSACTION_ABORTABLE.
+const txnOffsetCommitAbortable = 4
+
+// enlistGroup makes sure that the partition in which the group lives is part of the
+// transaction, unless the transaction is open in it, and gives the transaction the guard
+// for its first records there.
+func (b *Broker) enlistGroup(req *kmsg.TxnOffsetCommitRequest, t *machine.Transaction, done func(kafka.ErrorCode)) {
+	speaks := transactions.SpeaksIn(req.Version, txnOffsetCommitAbortable)
+	tp := kafka.TopicPartition{Topic: kafka.ConsumerOffsetsTopic, Partition: b.groupPartition(req.Group)}
+	guard, needed, code := b.Replicas.BeginVerification(tp.Topic, tp.Partition, commitlog.Verification{
+		ProducerID: t.ProducerID, ProducerEpoch: t.Epoch, Sequence: record.NoSequence, EpochBump: speaks == transactions.SpeaksV2,
+	})
+	t.Guard = uint64(guard)
 	switch {
-	case version > abortable:
-		return transactions.SpeaksV2
-	case version == abortable:
-		return transactions.SpeaksAbortable
+	case code != kafka.ErrNone:
+		done(kafka.ErrNotCoordinator)
+	case !needed:
+		done(kafka.ErrNone)
+	default:
+		b.Transactions.Enlist(txn.Partitions{
+			TransactionalID: req.TransactionalID, ProducerID: t.ProducerID, Epoch: t.Epoch, List: []kafka.TopicPartition{tp},
+		}, speaks, func(codes []kafka.ErrorCode) { done(codes[0]) })
 	}
-	return transactions.SpeaksV1
 }
 
 // offsetsOf is the request as an OffsetCommit of the last version.

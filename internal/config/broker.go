@@ -248,4 +248,5 @@ type Fetch struct {
 type Producers struct {
 	IDExpiration              time.Duration `key:"producer.id.expiration.ms"`
 	IDExpirationCheckInterval time.Duration `key:"producer.id.expiration.check.interval.ms"`
+	VerifyTransactions        bool          `key:"transaction.partition.verification.enable"`
 }

@@ -94,7 +94,6 @@ const (
 	needsNodes
 	needsShareGroups
 	needsStreamsGroups
-	needsVerification
 	needsTwoPhaseCommit
 	needsTiering
 	needsQuotas
@@ -119,8 +118,6 @@ func (s Status) Reason() string {
 		return "share groups are not part of this release"
 	case needsStreamsGroups:
 		return "streams groups are not part of this release"
-	case needsVerification:
-		return "partitions of this release take no records of transactions"
 	case needsTwoPhaseCommit:
 		return "commits of two phases (KIP-939) are not part of this release; they are unstable in Apache Kafka 4.4"
 	case needsTiering, refusedTiering:

@@ -110,7 +110,7 @@ func groupCoordinatorKeys() []Key {
 		{"transaction.state.log.replication.factor", Short, "3", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.num.partitions", Int, "50", atLeast(1), High, ReadOnly, Honoured, public, nil},
 		{"transaction.state.log.segment.bytes", Int, "104857600", atLeast(1), High, ReadOnly, Honoured, public, nil},
-		{"transaction.partition.verification.enable", Boolean, "true", nil, Low, ClusterWide, needsVerification, public, nil},
+		{"transaction.partition.verification.enable", Boolean, "true", nil, Low, ClusterWide, Honoured, public, nil},
 		{"producer.id.expiration.ms", Int, "86400000", atLeast(1), Low, ClusterWide, Honoured, public, nil},
 		{"producer.id.expiration.check.interval.ms", Int, "600000", atLeast(1), Low, ReadOnly, Honoured, internal, nil},
 

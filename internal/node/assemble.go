@@ -95,7 +95,7 @@ func (n *Node) openReplicas() error {
 	o := replica.Options{
 		ID: c.Node.ID, Config: c, Files: vfs.NewCache(openFiles, closeFailed), Wheel: n.wheel, Now: time.Now,
 		Random: rand.Reader, Log: n.log.With("part", "replicas"), BrokerEpoch: n.brokerEpoch,
-		Controller: lateController{n}, Membership: replicaMembership{n}, Fatal: n.fatal,
+		Controller: lateController{n}, Membership: replicaMembership{n}, Transactions: enlister{n}, Fatal: n.fatal,
 		MetadataCuts: n.quorum.Cuts(),
 		Flushed:      n.meters.flushes.Observe,
 	}

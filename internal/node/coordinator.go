@@ -19,6 +19,7 @@ import (
 	"barnabas/internal/metrics"
 	"barnabas/internal/record"
 	"barnabas/internal/replica"
+	"barnabas/internal/storage/commitlog"
 )
 
 // makeGroups makes the coordinator of groups. It leads nothing yet.
@@ -147,8 +148,8 @@ func (n *Node) follow(c *image.TopicChange, lead func(int32, runtime.Leadership)
 // ledLog is a partition that is led here, as a coordinator sees it.
 type ledLog struct{ *replica.Led }
 
-func (l ledLog) Append(batch record.Batch) (runtime.Appended, kafka.ErrorCode) {
-	end, highWatermark, code := l.Led.Append(batch)
+func (l ledLog) Append(batch record.Batch, guard uint64) (runtime.Appended, kafka.ErrorCode) {
+	end, highWatermark, code := l.Led.Append(batch, commitlog.Guard(guard))
 	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
 }
 

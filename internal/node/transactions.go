@@ -61,6 +61,20 @@ func (n *Node) publishTransactions(d *image.Delta) {
 	}
 }
 
+// produceAbortable is the version of Produce that knows TRANSACTION_ABORTABLE.
+const produceAbortable = 11
+
+// enlister asks the transaction coordinator of this node, which in a cluster of one is
+// that of every id.
+type enlister struct{ n *Node }
+
+// Enlist implements replica.Transactions.
+func (e enlister) Enlist(r replica.Enlistment, answer func([]kafka.ErrorCode)) {
+	e.n.transactions.Enlist(txn.Partitions{
+		TransactionalID: r.TransactionalID, ProducerID: r.ProducerID, Epoch: r.ProducerEpoch, List: r.Partitions,
+	}, transactions.SpeaksIn(r.Version, produceAbortable), answer)
+}
+
 // localMarkers writes markers to the partitions that this node leads. In a cluster of
 // one node those are all there are.
 type localMarkers struct{ n *Node }

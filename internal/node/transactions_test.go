@@ -6,6 +6,7 @@ import (
 
 	"barnabas/internal/kafka"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -199,4 +200,97 @@ func TestMarkerOfAGroupsPartitionIsWrittenByItsCoordinator(t *testing.T) {
 	if st := f.groups.Stats(); st.Loads != 1 {
 		t.Errorf("%d loads", st.Loads)
 	}
+}
+
+// TestAClientsTransactions has a client write in transactions, with the partitions added
+// for it (transaction.version 2) and without, and read what is committed.
+func TestAClientsTransactions(t *testing.T) {
+	for _, level := range []int16{0, 2} {
+		t.Run(fmt.Sprintf("transaction.version %d", level), func(t *testing.T) {
+			f := start(t, t.TempDir(), "transaction.state.log.num.partitions=1", "offsets.topic.num.partitions=1")
+			f.transactionsAt(level)
+			f.create("in", 1, nil)
+			f.create("out", 2, nil)
+			c, _ := f.client(kgo.TransactionalID("tx"), kgo.RecordPartitioner(kgo.ManualPartitioner()))
+			admin := kadm.NewClient(c)
+			for i, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort, kgo.TryCommit} {
+				if err := c.BeginTransaction(); err != nil {
+					t.Fatal(err)
+				}
+				for j := range int32(4) {
+					r := &kgo.Record{Topic: "out", Partition: j % 2, Value: fmt.Appendf(nil, "%d %d", i, j)}
+					if err := c.ProduceSync(f.context(), r).FirstErr(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := c.EndTransaction(f.context(), end); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// A group's offsets come with the transaction.
+			s, err := kgo.NewGroupTransactSession(kgo.SeedBrokers(f.address()), kgo.TransactionalID("session"), kgo.ConsumerGroup("g"),
+				kgo.ConsumeTopics("in"), kgo.RequireStableFetchOffsets(), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			f.produce("in", 0, 3)
+			if fs := s.PollFetches(f.context()); fs.NumRecords() == 0 {
+				t.Fatalf("nothing to consume: %v", fs.Errors())
+			}
+			if err := s.Begin(); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.ProduceSync(f.context(), &kgo.Record{Topic: "out", Value: []byte("3 0")}).FirstErr(); err != nil {
+				t.Fatal(err)
+			}
+			if committed, err := s.End(f.context(), kgo.TryCommit); !committed || err != nil {
+				t.Fatal(committed, err)
+			}
+			eventually(t, "the offset counts", func() bool {
+				offsets, err := admin.FetchOffsets(f.context(), "g")
+				o, _ := offsets.Lookup("in", 0)
+				return err == nil && o.At > 0
+			})
+			r, _ := f.client(kgo.ConsumeTopics("out"), kgo.FetchIsolationLevel(kgo.ReadCommitted()))
+			got := map[string]int{}
+			for len(got) < 9 {
+				fs := r.PollFetches(f.context())
+				if err := fs.Err(); err != nil {
+					t.Fatal(err, got)
+				}
+				fs.EachRecord(func(r *kgo.Record) { got[string(r.Value)]++ })
+			}
+			for value, n := range got {
+				if value[0] == '1' || n != 1 {
+					t.Errorf("%q was read %d times", value, n)
+				}
+			}
+			eventually(t, "all is stable", func() bool {
+				stable, err := admin.ListCommittedOffsets(f.context(), "out")
+				ends, err2 := admin.ListEndOffsets(f.context(), "out")
+				return err == nil && err2 == nil && maxOffset(stable) == maxOffset(ends)
+			})
+		})
+	}
+}
+
+func maxOffset(l kadm.ListedOffsets) (n int64) {
+	l.Each(func(o kadm.ListedOffset) { n += o.Offset })
+	return n
+}
+
+// transactionsAt finalizes a level of transaction.version.
+func (f *fixture) transactionsAt(level int16) {
+	f.t.Helper()
+	c, _ := f.client()
+	req := kmsg.NewPtrUpdateFeaturesRequest()
+	u := kmsg.NewUpdateFeaturesRequestFeatureUpdate()
+	u.Feature, u.MaxVersionLevel, u.UpgradeType, u.AllowDowngrade = kafka.FeatureTransaction, level, 2, true
+	req.FeatureUpdates = append(req.FeatureUpdates, u)
+	resp, err := req.RequestWith(f.context(), c)
+	if err != nil || resp.ErrorCode != 0 {
+		f.t.Fatal(err, resp)
+	}
+	eventually(f.t, "the level is finalized", func() bool { return f.transactionVersion() == level })
 }

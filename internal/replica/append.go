@@ -26,7 +26,7 @@ const (
 // appendLeader appends batches as the leader of the given epoch. out says what
 // became of each; code refuses all of them. It is the one place where the append
 // lock is held across a write.
-func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []record.Batch, out []commitlog.Appended, woken *purgatory.Woken) (placement, kafka.ErrorCode) {
+func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []record.Batch, guards []commitlog.Guard, out []commitlog.Appended, woken *purgatory.Woken) (placement, kafka.ErrorCode) {
 	var e effects
 	p.mu.Lock()
 	r := p.role.Load()
@@ -35,11 +35,11 @@ func (p *Partition) appendLeader(from writer, epoch kafka.LeaderEpoch, in []reco
 		return placement{}, code
 	}
 	sealed := r.log.SealedEnd()
-	appendTo := r.log.AppendLeader
+	appendTo := r.log.AppendVerified
 	if from == coordinator {
 		appendTo = r.log.AppendCoordinator
 	}
-	err := appendTo(epoch, p.env.now().UnixMilli(), in, out)
+	err := appendTo(epoch, p.env.now().UnixMilli(), in, guards, out)
 	bytes, messages := int64(0), int64(0)
 	for i := range out {
 		if out[i].Err == kafka.ErrNone && !out[i].Duplicate {
@@ -83,16 +83,4 @@ func (p *Partition) appendFailed(r *role, err error, full bool) {
 	case err != nil:
 		r.dir.fail("append", p.id.TopicPartition(), err)
 	}
-}
-
-// inTransaction says whether the producer has a transaction open here. One that
-// has not would have to be verified by the transaction coordinator first.
-func (p *Partition) inTransaction(id kafka.ProducerID, epoch kafka.ProducerEpoch) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := p.role.Load()
-	if r.phase != online {
-		return false
-	}
-	return r.log.HasOpenTxn(id, epoch)
 }

@@ -172,7 +172,7 @@ func (m *Manager) newSettings(c *config.Broker, topic string, overrides map[stri
 	if err != nil {
 		m.env.log.Error("part of a topic's configuration makes no sense and is not used", "topic", topic, "error", err)
 	}
-	s := newSettings(t, c.Producers.IDExpiration)
+	s := newSettings(t, &c.Producers)
 	if _, timed := s.flushInterval(); timed {
 		m.timedFlush.Store(true)
 	}

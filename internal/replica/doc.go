@@ -88,6 +88,7 @@
 //	flush.go               group commit
 //	produce.go             a run of Produce requests
 //	produce_wait.go        answers that wait
+//	verify.go              producers whose transaction begins in a partition
 //	alter.go               proposals to the controller
 //	fetch.go               a Fetch request from begin to answer
 //	fetch_park.go          watching and waiting

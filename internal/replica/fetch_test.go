@@ -407,8 +407,7 @@ func TestReadCommitted(t *testing.T) {
 	})
 }
 
-// transact appends the first batch of a transaction, as a folder may have it: no
-// client can, without a transaction coordinator.
+// transact appends the first batch of a transaction, which the coordinator knows.
 func (n *node) transact(topic string, id kafka.ProducerID, sequence int32) {
 	n.t.Helper()
 	b := record.NewBuilder(record.BatchOptions{Producer: &record.Producer{ID: id, BaseSequence: sequence}, Transactional: true})
@@ -420,7 +419,9 @@ func (n *node) transact(topic string, id kafka.ProducerID, sequence int32) {
 	p := n.m.Partition(topic, 0)
 	var out [1]commitlog.Appended
 	var woken purgatoryWoken
-	if _, code := p.appendLeader(producers, p.role.Load().leaderEpoch, []record.Batch{raw}, out[:], &woken); code != 0 || out[0].Err != 0 {
+	r := p.role.Load()
+	guard := p.beginVerification(r, raw, 12)
+	if _, code := p.appendLeader(producers, r.leaderEpoch, []record.Batch{raw}, []commitlog.Guard{guard}, out[:], &woken); code != 0 || out[0].Err != 0 {
 		n.t.Fatal(code, out[0].Err)
 	}
 	p.env.wake(&woken)

@@ -38,6 +38,8 @@ type node struct {
 	wheel  *wheel.Wheel
 	stop   chan struct{}
 	wheels sync.WaitGroup
+	// enlist answers for the transaction coordinator; nil: it knows no transaction.
+	enlist func(Enlistment, func([]kafka.ErrorCode))
 	// flushed is told of syncs, if not nil.
 	flushed func(time.Duration)
 
@@ -47,6 +49,23 @@ type node struct {
 	fatal    error
 	alters   []*kmsg.AlterPartitionRequest
 	answer   func(*kmsg.AlterPartitionRequest) (*kmsg.AlterPartitionResponse, error)
+}
+
+// Enlist implements Transactions.
+func (n *node) Enlist(e Enlistment, answer func([]kafka.ErrorCode)) {
+	if n.enlist != nil {
+		n.enlist(e, answer)
+		return
+	}
+	answer(allCodes(e, kafka.ErrInvalidTxnState))
+}
+
+func allCodes(e Enlistment, code kafka.ErrorCode) []kafka.ErrorCode {
+	codes := make([]kafka.ErrorCode, len(e.Partitions))
+	for i := range codes {
+		codes[i] = code
+	}
+	return codes
 }
 
 type lockedBuffer struct {
@@ -95,7 +114,7 @@ func (n *node) open() error {
 	o := Options{
 		ID: self, Config: n.config, Files: vfs.NewCache(100, nil), Wheel: n.wheel, Now: time.Now,
 		Random: rand.NewChaCha8([32]byte{1}), Log: slog.New(slog.NewTextHandler(n.logs, nil)),
-		Controller: n, BrokerEpoch: func() kafka.BrokerEpoch { return 77 }, Membership: n,
+		Controller: n, BrokerEpoch: func() kafka.BrokerEpoch { return 77 }, Membership: n, Transactions: n,
 		Fatal:   func(err error) { n.mu.Lock(); n.fatal = err; n.mu.Unlock() },
 		Flushed: n.flushed,
 	}

@@ -62,14 +62,15 @@ func (l *Led) MaxBatchBytes() int {
 }
 
 // Append appends one batch, with acks=all: too few replicas in sync refuse it. It
-// returns the offset behind the batch and the high watermark as it is then.
-func (l *Led) Append(batch record.Batch) (end, highWatermark kafka.Offset, code kafka.ErrorCode) {
+// returns the offset behind the batch and the high watermark as it is then. guard is that
+// of BeginVerification, for a batch of a transaction.
+func (l *Led) Append(batch record.Batch, guard commitlog.Guard) (end, highWatermark kafka.Offset, code kafka.ErrorCode) {
 	if l.p.belowMin.Load() {
 		return 0, 0, kafka.ErrNotEnoughReplicas
 	}
-	in, out := [1]record.Batch{batch}, [1]commitlog.Appended{}
+	in, guards, out := [1]record.Batch{batch}, [1]commitlog.Guard{guard}, [1]commitlog.Appended{}
 	var woken purgatory.Woken
-	if _, code = l.p.appendLeader(coordinator, l.epoch, in[:], out[:], &woken); code != kafka.ErrNone {
+	if _, code = l.p.appendLeader(coordinator, l.epoch, in[:], guards[:], out[:], &woken); code != kafka.ErrNone {
 		return 0, 0, l.code(l.p.role.Load())
 	}
 	l.p.env.wake(&woken)

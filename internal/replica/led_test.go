@@ -12,6 +12,7 @@ import (
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
 	"barnabas/internal/record"
+	"barnabas/internal/storage/commitlog"
 )
 
 // ended collects how waits ended.
@@ -43,7 +44,7 @@ func (n *node) led(topic string, epoch kafka.LeaderEpoch) *Led {
 
 func (l *Led) mustAppend(t testing.TB, b record.Batch, end, highWatermark kafka.Offset) {
 	t.Helper()
-	if e, hw, code := l.Append(b); e != end || hw != highWatermark || code != kafka.ErrNone {
+	if e, hw, code := l.Append(b, commitlog.NoGuard); e != end || hw != highWatermark || code != kafka.ErrNone {
 		t.Fatalf("append: end %d, high watermark %d, %v; want %d, %d", e, hw, code, end, highWatermark)
 	}
 }
@@ -79,7 +80,7 @@ func TestCoordinatorAppendsAndReadsItsPartition(t *testing.T) {
 	if n.m.Led("a", 1, 0) != nil || n.m.Led("b", 0, 0) != nil {
 		t.Error("a partition that is not here")
 	}
-	if _, _, code := n.led("a", 1).Append(batch(1, nil)); code != kafka.ErrNotLeaderOrFollower {
+	if _, _, code := n.led("a", 1).Append(batch(1, nil), commitlog.NoGuard); code != kafka.ErrNotLeaderOrFollower {
 		t.Errorf("append under an epoch to come: %v", code)
 	}
 }
@@ -111,7 +112,7 @@ func TestCoordinatorWaitsForTheHighWatermark(t *testing.T) {
 		if later.String() != "[NOT_LEADER_OR_FOLLOWER]" || over.String() != "[NOT_LEADER_OR_FOLLOWER]" {
 			t.Fatalf("%v, %v", &later, &over)
 		}
-		if _, _, code := l.Append(batch(1, nil)); code != kafka.ErrNotLeaderOrFollower {
+		if _, _, code := l.Append(batch(1, nil), commitlog.NoGuard); code != kafka.ErrNotLeaderOrFollower {
 			t.Errorf("append under an old epoch: %v", code)
 		}
 		next := n.led("a", 1)
@@ -162,7 +163,7 @@ func TestCoordinatorNeedsMinISR(t *testing.T) {
 	n.start()
 	defer n.close()
 	n.m.Partition("a", 0).belowMin.Store(true)
-	if _, _, code := n.led("a", 0).Append(batch(1, nil)); code != kafka.ErrNotEnoughReplicas {
+	if _, _, code := n.led("a", 0).Append(batch(1, nil), commitlog.NoGuard); code != kafka.ErrNotEnoughReplicas {
 		t.Errorf("append: %v", code)
 	}
 }
@@ -179,7 +180,7 @@ func TestCoordinatorOfAFailedDirectory(t *testing.T) {
 	if w.String() != "[KAFKA_STORAGE_ERROR]" {
 		t.Errorf("the wait ended with %v", &w)
 	}
-	if _, _, code := l.Append(batch(1, nil)); code != kafka.ErrKafkaStorageError {
+	if _, _, code := l.Append(batch(1, nil), commitlog.NoGuard); code != kafka.ErrKafkaStorageError {
 		t.Errorf("append: %v", code)
 	}
 	if _, err := l.Read(0, nil); err != kafka.ErrKafkaStorageError {

@@ -32,6 +32,8 @@ type Options struct {
 	Controller  Controller
 	BrokerEpoch func() kafka.BrokerEpoch
 	Membership  Membership
+	// Transactions is asked before a partition becomes part of a transaction.
+	Transactions Transactions
 	// Fatal is called when the node is to stop: the last log directory has failed and
 	// there is nothing left to serve, or what is on the disks contradicts itself.
 	Fatal func(error)

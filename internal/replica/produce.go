@@ -28,8 +28,12 @@ type Produce struct {
 	Timeout time.Duration
 	// Internal allows batches for internal topics, which clients may not write.
 	Internal bool
-	Appends  []Append
-	Caller   ProduceCaller
+	// TransactionalID is that of a request with batches of transactions.
+	TransactionalID string
+	Appends         []Append
+	Caller          ProduceCaller
+
+	verified bool // what the coordinator was asked about is answered
 }
 
 // ProduceCaller is told about the fate of its requests.
@@ -57,6 +61,7 @@ type Append struct {
 	partition *Partition
 	epoch     kafka.LeaderEpoch
 	batch     record.Validated
+	guard     commitlog.Guard // of the verification that the batch needs
 	// end is the offset behind the batch. The answer waits until the high
 	// watermark has reached it, or until everything below it is synced.
 	end                   kafka.Offset
@@ -65,17 +70,60 @@ type Append struct {
 
 // Produce takes in a run of requests of one connection: it validates them,
 // groups their batches so that each partition gets one append, and has each
-// request answered.
+// request answered. A request that begins a transaction in a partition is verified
+// first, and with it all behind it wait (verify.go).
 func (m *Manager) Produce(run []*Produce) {
 	s := produceScratches.Get().(*produceScratch)
 	defer s.release()
-	for _, p := range run {
-		for i := range p.Appends {
-			if a := &p.Appends[i]; m.admit(p, a, &s.rules) {
-				s.appends = append(s.appends, a)
-			}
+	for len(run) > 0 {
+		n, ask := m.admitRun(s, run)
+		m.placeRun(s, run[:n])
+		if run = run[n:]; ask && !m.verify(run[0], run[1:]) {
+			break
 		}
 	}
+	m.env.wake(&s.woken)
+}
+
+// admitRun admits requests, and says how many. It stops before one that has to be
+// verified, and then ask is set, and behind one that was: with its place in the log it
+// spares others their verification.
+func (m *Manager) admitRun(s *produceScratch, run []*Produce) (n int, ask bool) {
+	for i, p := range run {
+		if p.verified {
+			if i > 0 {
+				return i, false
+			}
+			s.admitted(p)
+			return 1, false
+		}
+		from, unverified := len(s.appends), false
+		for j := range p.Appends {
+			if a := &p.Appends[j]; m.admit(p, a, &s.rules) {
+				s.appends = append(s.appends, a)
+				unverified = unverified || a.guard != commitlog.NoGuard
+			}
+		}
+		if unverified {
+			clear(s.appends[from:])
+			s.appends = s.appends[:from]
+			return i, true
+		}
+	}
+	return len(run), false
+}
+
+// admitted takes what was admitted of a request before it was verified.
+func (s *produceScratch) admitted(p *Produce) {
+	for i := range p.Appends {
+		if a := &p.Appends[i]; a.Out.ErrorCode == 0 {
+			s.appends = append(s.appends, a)
+		}
+	}
+}
+
+// placeRun appends what was admitted of the requests, and has them answered.
+func (m *Manager) placeRun(s *produceScratch, run []*Produce) {
 	// Stable: the batches of a partition stay in the order of their requests.
 	slices.SortStableFunc(s.appends, func(a, b *Append) int { return cmp.Compare(a.partition.seq, b.partition.seq) })
 	for rest := s.appends; len(rest) > 0; {
@@ -86,10 +134,11 @@ func (m *Manager) Produce(run []*Produce) {
 		s.place(rest[:n])
 		rest = rest[n:]
 	}
+	clear(s.appends)
+	s.appends = s.appends[:0]
 	for _, p := range run {
 		m.env.conclude(p)
 	}
-	m.env.wake(&s.woken)
 }
 
 // admit finds the partition of an append and checks all that needs no lock, in
@@ -134,12 +183,10 @@ func (m *Manager) admit(p *Produce, a *Append, rules *record.ValidateOptions) bo
 	if refusal != nil {
 		return a.refuseRecords(refusal, r.log.Snapshot().LogStart())
 	}
-	if b := batch.Batch; b.IsTransactional() && !part.inTransaction(b.ProducerID(), b.ProducerEpoch()) {
-		// Nobody can have verified that the partition belongs to the transaction.
-		a.Out.LogStartOffset = int64(r.log.Snapshot().LogStart())
-		return a.refuse(kafka.ErrInvalidTxnState)
+	a.batch, a.guard = batch, commitlog.NoGuard
+	if b := batch.Batch; b.IsTransactional() && b.ProducerID() != kafka.NoProducerID {
+		a.guard = part.beginVerification(r, b, p.Version)
 	}
-	a.batch = batch
 	return true
 }
 
@@ -181,6 +228,7 @@ func (m *Manager) refuseNotLeader(a *Append, code kafka.ErrorCode) bool {
 type produceScratch struct {
 	appends []*Append
 	batches []record.Batch
+	guards  []commitlog.Guard
 	out     []commitlog.Appended
 	rules   record.ValidateOptions
 	woken   purgatory.Woken
@@ -191,19 +239,20 @@ var produceScratches = sync.Pool{New: func() any { return new(produceScratch) }}
 func (s *produceScratch) release() {
 	clear(s.appends)
 	clear(s.batches)
-	s.appends, s.batches, s.out = s.appends[:0], s.batches[:0], s.out[:0]
+	s.appends, s.batches, s.guards, s.out = s.appends[:0], s.batches[:0], s.guards[:0], s.out[:0]
 	produceScratches.Put(s)
 }
 
 // place appends the batches of one partition and fills in their answers.
 func (s *produceScratch) place(group []*Append) {
-	s.batches, s.out = s.batches[:0], s.out[:0]
+	s.batches, s.guards, s.out = s.batches[:0], s.guards[:0], s.out[:0]
 	for _, a := range group {
 		s.batches = append(s.batches, a.batch.Batch)
+		s.guards = append(s.guards, a.guard)
 		s.out = append(s.out, commitlog.Appended{})
 	}
 	part := group[0].partition
-	at, code := part.appendLeader(producers, group[0].epoch, s.batches, s.out, &s.woken)
+	at, code := part.appendLeader(producers, group[0].epoch, s.batches, s.guards, s.out, &s.woken)
 	for i, a := range group {
 		if code != kafka.ErrNone {
 			a.refuse(code)

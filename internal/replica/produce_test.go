@@ -100,7 +100,7 @@ func TestRefusalsComeInApachesOrder(t *testing.T) {
 			{"checksum", 1, put{"a", 0, corrupt}, kafka.ErrCorruptMessage, -1, -1},
 			{"too large", 1, put{"small", 0, batch(20, nil)}, kafka.ErrMessageTooLarge, -1, -1},
 			{"no key", 1, put{"compacted", 0, batch(2, nil)}, kafka.ErrInvalidRecord, 0, -1},
-			{"transaction that nobody has verified", 1, put{"a", 0, open}, kafka.ErrInvalidTxnState, 0, -1},
+			{"transaction that nobody has verified", 1, put{"a", 0, open}, kafka.ErrInvalidTxnState, -1, -1},
 			{"sequence", 1, put{"a", 0, batch(1, &record.Producer{ID: 5, Epoch: 0, BaseSequence: 3})}, kafka.ErrNone, 0, -1},
 			{"gap in the sequence", 1, put{"a", 0, batch(1, &record.Producer{ID: 5, Epoch: 0, BaseSequence: 8})}, kafka.ErrOutOfOrderSequenceNumber, 0, -1},
 		} {

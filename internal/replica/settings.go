@@ -22,7 +22,7 @@ type settings struct {
 	flushEach bool
 }
 
-func newSettings(t config.Topic, producerExpiration time.Duration) *settings {
+func newSettings(t config.Topic, p *config.Producers) *settings {
 	s := &settings{
 		topic: t,
 		log: &commitlog.Config{
@@ -33,7 +33,8 @@ func newSettings(t config.Topic, producerExpiration time.Duration) *settings {
 			IndexIntervalBytes:   t.IndexIntervalBytes,
 			Preallocate:          t.Preallocate,
 			MaxDecompressedBytes: t.MaxDecompressedMessageBytes,
-			ProducerExpirationMs: producerExpiration.Milliseconds(),
+			ProducerExpirationMs: p.IDExpiration.Milliseconds(),
+			VerifyTransactions:   p.VerifyTransactions,
 		},
 		rules: record.ValidateOptions{
 			Recompress:           recompression(t),

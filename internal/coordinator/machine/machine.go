@@ -27,6 +27,9 @@ type Replayed struct {
 type Transaction struct {
 	ProducerID kafka.ProducerID
 	Epoch      kafka.ProducerEpoch
+	// Guard is what the log has given for the verification of the transaction (KIP-890),
+	// 0 if there was none. It means nothing here.
+	Guard uint64
 }
 
 // Decision is what an operation wants done. The zero Decision wants nothing.

@@ -204,7 +204,11 @@ func (s *shard[M]) flush() kafka.ErrorCode {
 		return kafka.ErrMessageTooLarge
 	}
 	begun := s.r.o.Now()
-	at, code := s.led.Log.Append(built)
+	guard := uint64(0)
+	if s.batch.of != nil {
+		guard = s.batch.of.Guard
+	}
+	at, code := s.led.Log.Append(built, guard)
 	s.r.o.Appended(s.r.o.Now().Sub(begun))
 	if code != kafka.ErrNone {
 		s.r.count.appendErrors.Add(1)

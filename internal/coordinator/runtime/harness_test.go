@@ -106,6 +106,7 @@ type fakeLog struct {
 	reads    int
 	onRead   func()
 	appended func()
+	guard    uint64 // of the last batch
 }
 
 type fakeWait struct {
@@ -137,7 +138,7 @@ func (h handle) codeLocked() kafka.ErrorCode {
 	return kafka.ErrNone
 }
 
-func (h handle) Append(b record.Batch) (Appended, kafka.ErrorCode) {
+func (h handle) Append(b record.Batch, guard uint64) (Appended, kafka.ErrorCode) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.appended != nil {
@@ -149,6 +150,7 @@ func (h handle) Append(b record.Batch) (Appended, kafka.ErrorCode) {
 	if h.fail != kafka.ErrNone {
 		return Appended{}, h.fail
 	}
+	h.guard = guard
 	h.putLocked(b)
 	return Appended{End: h.end, HighWatermark: h.high}, kafka.ErrNone
 }
@@ -159,7 +161,7 @@ func (h handle) AppendMarker(m Marker) (Appended, kafka.ErrorCode) {
 		Transactional: true, Control: true,
 	})
 	b.Append(record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}.Record(epoch.UnixMilli()))
-	return h.Append(mustBuild(b))
+	return h.Append(mustBuild(b), 0)
 }
 
 func (l *fakeLog) putLocked(b record.Batch) {

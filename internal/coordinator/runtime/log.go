@@ -10,8 +10,10 @@ import (
 // Read and MaxBatchBytes are called by one goroutine at a time, State and Await by any.
 type PartitionLog interface {
 	// Append appends a batch, whose offsets and leader epoch are filled in, if this
-	// node still leads with the epoch of the leadership.
-	Append(batch record.Batch) (Appended, kafka.ErrorCode)
+	// node still leads with the epoch of the leadership. guard is that of a batch of a
+	// transaction. The errors are then also what the log has against its producer:
+	// ErrInvalidProducerEpoch, ErrInvalidTxnState.
+	Append(batch record.Batch, guard uint64) (Appended, kafka.ErrorCode)
 	// AppendMarker appends the marker of a transaction, as Append does. The errors are
 	// also what the log has against the marker: ErrInvalidProducerEpoch,
 	// ErrTransactionCoordinatorFenced.

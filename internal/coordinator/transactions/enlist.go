@@ -23,6 +23,18 @@ const (
 	SpeaksV2
 )
 
+// SpeaksIn is what a client speaks that sends a request in a version; abortable is the
+// version of the request that knows TRANSACTION_ABORTABLE, and the one after it is of v2.
+func SpeaksIn(version, abortable int16) Speaks {
+	switch {
+	case version > abortable:
+		return SpeaksV2
+	case version == abortable:
+		return SpeaksAbortable
+	}
+	return SpeaksV1
+}
+
 // Enlist makes sure, before something is written, that partitions are part of the
 // transaction of a producer: it adds them for clients that speak v2, and looks for
 // others. There is one code for each partition. While the markers of the transaction

@@ -25,20 +25,28 @@ type Appended struct {
 // out, as long as batches, is filled. An error is one of the disk: then the log
 // ends where it ended before the write that failed, and the batches of that
 // write and those behind it carry ErrKafkaStorageError.
+//
+// With VerifyTransactions a batch that begins a transaction is refused with
+// INVALID_TXN_STATE: see AppendVerified.
 func (l *Log) AppendLeader(epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, out []Appended) error {
-	return l.append(originClient, epoch, now, batches, out)
+	return l.append(originClient, epoch, now, batches, nil, out)
 }
 
-// AppendCoordinator is AppendLeader for the batches of a coordinator: producer
+// AppendVerified is AppendLeader with a guard, or NoGuard, for each batch.
+func (l *Log) AppendVerified(epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, guards []Guard, out []Appended) error {
+	return l.append(originClient, epoch, now, batches, guards, out)
+}
+
+// AppendCoordinator is AppendVerified for the batches of a coordinator: producer
 // epochs are checked, sequences are not.
-func (l *Log) AppendCoordinator(epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, out []Appended) error {
-	return l.append(originCoordinator, epoch, now, batches, out)
+func (l *Log) AppendCoordinator(epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, guards []Guard, out []Appended) error {
+	return l.append(originCoordinator, epoch, now, batches, guards, out)
 }
 
 // AppendRaft appends batches of a raft leader: offsets and the epoch are stamped
 // in place, nothing else is checked. Control batches are allowed.
 func (l *Log) AppendRaft(epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, out []Appended) error {
-	return l.append(originRaft, epoch, now, batches, out)
+	return l.append(originRaft, epoch, now, batches, nil, out)
 }
 
 // origin says what is checked of a batch.
@@ -61,6 +69,7 @@ type run struct {
 
 	producers []producer // new states, the latest of a producer last
 	begun     []openTxn
+	verified  []kafka.ProducerID // whose verification is used up
 
 	header   record.Header // of the batch at hand
 	hasState bool          // it has a producer that is kept account of
@@ -70,17 +79,21 @@ type run struct {
 
 func (l *Log) startRun(r *run, first int) {
 	clear(r.iov)
-	r.iov, r.producers, r.begun = r.iov[:0], r.producers[:0], r.begun[:0]
+	r.iov, r.producers, r.begun, r.verified = r.iov[:0], r.producers[:0], r.begun[:0], r.verified[:0]
 	r.first, r.before, r.end = first, l.act, l.end
 }
 
-func (l *Log) append(from origin, epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, out []Appended) error {
+func (l *Log) append(from origin, epoch kafka.LeaderEpoch, now kafka.TimestampMs, batches []record.Batch, guards []Guard, out []Appended) error {
 	r := l.env.getRun()
 	defer l.env.putRun(r)
 	l.startRun(r, 0)
 	err := l.prepareAppend(epoch)
 	for i := 0; i < len(batches) && err == nil; i++ {
-		if out[i] = l.admit(r, from, batches[i]); out[i].Err != kafka.ErrNone || out[i].Duplicate {
+		guard := NoGuard
+		if guards != nil {
+			guard = guards[i]
+		}
+		if out[i] = l.admit(r, from, batches[i], guard); out[i].Err != kafka.ErrNone || out[i].Duplicate {
 			continue
 		}
 		facts := l.factsOf(r)
@@ -134,7 +147,7 @@ func (l *Log) spillIndexes() error {
 
 // admit decides whether a batch is to be appended. The state that its producer
 // would have then is left in r.
-func (l *Log) admit(r *run, from origin, b record.Batch) Appended {
+func (l *Log) admit(r *run, from origin, b record.Batch, guard Guard) Appended {
 	r.header = b.Header()
 	h := &r.header
 	refused := Appended{Base: kafka.NoOffset, Last: kafka.NoOffset}
@@ -149,6 +162,11 @@ func (l *Log) admit(r *run, from origin, b record.Batch) Appended {
 	if from == originClient {
 		if m, found := r.state.duplicate(h); found {
 			return Appended{Base: m.firstOffset(), Last: m.lastOffset, Duplicate: true, Timestamp: m.timestamp}
+		}
+	}
+	if h.Attributes.IsTransactional() && !r.state.inTransaction(h.ProducerEpoch) {
+		if refused.Err = l.checkVerified(h, &r.state, guard, from == originClient); refused.Err != kafka.ErrNone {
+			return refused
 		}
 	}
 	if code := r.state.checkData(h, from == originClient); code != kafka.ErrNone {
@@ -189,6 +207,9 @@ func (l *Log) stage(r *run, b record.Batch, facts batchFacts, epoch kafka.Leader
 		if r.began {
 			r.begun = append(r.begun, openTxn{facts.base, r.state.id})
 		}
+		if r.header.Attributes.IsTransactional() {
+			r.verified = append(r.verified, r.state.id)
+		}
 	}
 }
 
@@ -207,6 +228,9 @@ func (l *Log) writeRun(r *run) error {
 	}
 	for _, t := range r.begun {
 		l.producers.begin(t.producer, t.start)
+	}
+	for _, id := range r.verified {
+		l.producers.verified(id)
 	}
 	l.producers.mapEnd = l.end
 	return nil

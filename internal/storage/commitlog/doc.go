@@ -72,6 +72,7 @@
 //	txnindex.go         the transaction index
 //	producer.go         one producer: sequences, epochs, its transaction
 //	producers.go        all of them
+//	verification.go     first batches of transactions, which the coordinator has to know of
 //	producer_snapshot.go the snapshot file's format
 //	snapshots.go        the snapshot files of a log
 //	producers_load.go   the state after opening and truncation

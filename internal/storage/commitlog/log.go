@@ -227,7 +227,7 @@ func (l *Log) Producers(out []ProducerState) []ProducerState {
 // first batch of one that has not must be verified by its coordinator.
 func (l *Log) HasOpenTxn(id kafka.ProducerID, epoch kafka.ProducerEpoch) bool {
 	i := l.producers.find(id)
-	return i >= 0 && l.producers.list[i].txnStart >= 0 && l.producers.list[i].epoch == epoch
+	return i >= 0 && l.producers.list[i].inTransaction(epoch)
 }
 
 // ProducerCount is the number of producers whose state is kept.

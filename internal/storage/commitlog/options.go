@@ -38,6 +38,9 @@ type Config struct {
 	MaxDecompressedBytes int
 	// ProducerExpirationMs is producer.id.expiration.ms.
 	ProducerExpirationMs int64
+	// VerifyTransactions says that a batch which begins a transaction needs a guard
+	// (transaction.partition.verification.enable).
+	VerifyTransactions bool
 }
 
 // DefaultConfig returns Kafka's defaults.

@@ -83,6 +83,11 @@ func (p *producer) duplicate(h *record.Header) (batchMeta, bool) {
 	return batchMeta{}, false
 }
 
+// inTransaction says whether the producer has a transaction open in the epoch.
+func (p *producer) inTransaction(epoch kafka.ProducerEpoch) bool {
+	return p.txnStart >= 0 && p.epoch == epoch
+}
+
 // checkData says why a batch of records must not be appended, or ErrNone.
 // Sequences are checked for clients only.
 func (p *producer) checkData(h *record.Header, sequences bool) kafka.ErrorCode {

@@ -25,7 +25,7 @@ const indexFrom = 16
 const maxProducers = 20_000
 
 // producers is the state of all producers of a log, and of their transactions.
-// Nothing in it holds a pointer but the map.
+// Nothing in it holds a pointer but the maps.
 type producers struct {
 	list  []producer
 	index map[kafka.ProducerID]int32 // nil while there are few
@@ -33,6 +33,9 @@ type producers struct {
 
 	open  []openTxn  // by start
 	ended []endedTxn // by start
+
+	verifying map[kafka.ProducerID]verifying // nil while there are none
+	lastGuard Guard
 
 	// mapEnd is the offset up to which the state speaks, snapEnd that of the
 	// newest snapshot file.
@@ -97,7 +100,7 @@ func (ps *producers) reindex() {
 // clear forgets everything but how many producers there have been: Java's table
 // does not shrink either.
 func (ps *producers) clear() {
-	*ps = producers{most: ps.most, mapEnd: ps.mapEnd, snapEnd: ps.snapEnd}
+	*ps = producers{most: ps.most, mapEnd: ps.mapEnd, snapEnd: ps.snapEnd, lastGuard: ps.lastGuard}
 }
 
 // expire forgets producers that have been silent too long.
@@ -107,6 +110,7 @@ func (ps *producers) expire(now kafka.TimestampMs, c *Config) {
 	if len(ps.list) != before {
 		ps.reindex()
 	}
+	ps.expireVerifying(now, c)
 }
 
 // forgetOldest forgets the quarter of the producers that wrote longest ago, but none
@@ -181,6 +185,9 @@ func (ps *producers) replicate(h *record.Header, marker *record.EndTxnMarker) (a
 		return nil
 	}
 	p := ps.get(h.ProducerID)
+	if h.Attributes.IsTransactional() {
+		ps.verified(p.id)
+	}
 	if !h.Attributes.IsControl() {
 		if p.addData(h, h.BaseOffset) {
 			ps.begin(p.id, h.BaseOffset)

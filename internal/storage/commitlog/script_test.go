@@ -32,6 +32,8 @@ func (fx *fixture) do(t *testing.T, c script.Command) string {
 		return ""
 	case "append", "coordinator", "raft":
 		return fx.doAppend(c)
+	case "verify":
+		return fx.doVerify(c)
 	case "marker":
 		return fx.doMarker(c)
 	case "follow":
@@ -133,6 +135,8 @@ func (fx *fixture) doConfig(c script.Command) string {
 	fx.config.IndexBytes = int(c.Int("index", 10<<20))
 	fx.config.IndexIntervalBytes = int(c.Int("interval", 4096))
 	fx.config.Preallocate = c.Has("preallocate")
+	fx.config.VerifyTransactions = c.Has("verify")
+	fx.config.ProducerExpirationMs = c.Int("expiration", fx.config.ProducerExpirationMs)
 	fx.env.Random = func(n int64) int64 { return n - 1 }
 	fx.open(Options{Clean: true})
 	return ""
@@ -180,14 +184,22 @@ func (fx *fixture) doAppend(c script.Command) string {
 		batches[i] = doBatch(c)
 	}
 	out := make([]Appended, len(batches))
-	call := fx.log.AppendLeader
-	switch c.Name {
-	case "coordinator":
-		call = fx.log.AppendCoordinator
-	case "raft":
-		call = fx.log.AppendRaft
+	guards := make([]Guard, len(batches))
+	for i := range guards {
+		guards[i] = Guard(c.Int("guard", 0))
 	}
-	err := call(kafka.LeaderEpoch(c.Int("leader", 0)), fx.now, batches, out)
+	epoch := kafka.LeaderEpoch(c.Int("leader", 0))
+	var err error
+	switch {
+	case c.Name == "coordinator":
+		err = fx.log.AppendCoordinator(epoch, fx.now, batches, guards, out)
+	case c.Name == "raft":
+		err = fx.log.AppendRaft(epoch, fx.now, batches, out)
+	case c.Args["guard"] != "":
+		err = fx.log.AppendVerified(epoch, fx.now, batches, guards, out)
+	default:
+		err = fx.log.AppendLeader(epoch, fx.now, batches, out)
+	}
 	text := failure(err)
 	for i, a := range out {
 		if len(out) > 3 && i > 0 && i < len(out)-1 {
@@ -206,6 +218,17 @@ func appendedText(a Appended) string {
 		return fmt.Sprintf("duplicate of [%d, %d], timestamp %d\n", a.Base, a.Last, a.Timestamp)
 	}
 	return fmt.Sprintf("[%d, %d]\n", a.Base, a.Last)
+}
+
+func (fx *fixture) doVerify(c script.Command) string {
+	guard, open := fx.log.BeginVerification(fx.now, Verification{
+		ProducerID: kafka.ProducerID(c.Int("pid", 0)), ProducerEpoch: kafka.ProducerEpoch(c.Int("epoch", 0)),
+		Sequence: int32(c.Int("seq", 0)), EpochBump: c.Has("bump"),
+	})
+	if open {
+		return "its transaction is open\n"
+	}
+	return fmt.Sprintf("guard %d\n", guard)
 }
 
 func (fx *fixture) doMarker(c script.Command) string {
