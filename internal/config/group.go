@@ -103,7 +103,7 @@ func (l groupLimit) check(broker, group values) error {
 	return nil
 }
 
-// checkGroupTexts holds the rules of keys that are no numbers.
+// checkGroupTexts holds the rules of keys that are no numbers, and those between keys.
 func checkGroupTexts(broker, group values, wanted map[string]string) error {
 	if assignor, set := wanted["streams.assignor.name"]; set {
 		if all := broker.list("group.streams.assignors"); !slices.Contains(all, strings.TrimSpace(assignor)) {
@@ -113,6 +113,12 @@ func checkGroupTexts(broker, group values, wanted map[string]string) error {
 	if tags, set := wanted["streams.rack.aware.assignment.tags"]; set && strings.TrimSpace(tags) != "" {
 		if items := comma.Split(strings.TrimSpace(tags), -1); len(items) > len(group.list("streams.rack.aware.assignment.tags")) {
 			return fmt.Errorf("streams.rack.aware.assignment.tags must not contain duplicate tag keys.")
+		}
+	}
+	for _, kind := range []string{"consumer", "share", "streams"} {
+		session, heartbeat := kind+".session.timeout.ms", kind+".heartbeat.interval.ms"
+		if group.int(session) <= group.int(heartbeat) {
+			return fmt.Errorf("%s must be greater than %s", session, heartbeat)
 		}
 	}
 	if strings.HasPrefix(group.text("errors.deadletterqueue.topic.name"), "__") {

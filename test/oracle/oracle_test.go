@@ -31,6 +31,10 @@ var serverProperties = []string{
 	"auto.create.topics.enable=true",
 	"num.partitions=1",
 	"transaction.abort.timed.out.transaction.cleanup.interval.ms=200",
+	// So that no answer about a consumer group depends on time.
+	"group.consumer.assignment.interval.ms=0",
+	"group.consumer.min.session.timeout.ms=1000",
+	"group.consumer.min.heartbeat.interval.ms=100",
 }
 
 func startApache(t *testing.T) *kit.Node {

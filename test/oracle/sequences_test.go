@@ -18,6 +18,7 @@ func sequences() []sequence {
 		logSequences,
 		groupSequences,
 		offsetSequences,
+		consumerGroupSequences,
 		clusterSequences,
 		protocolSequences,
 		controllerSequences,

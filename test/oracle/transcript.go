@@ -66,6 +66,9 @@ var unordered = map[string][]string{
 	"ApiVersionsResponseSupportedFeature":                   {"Name"},
 	"ApiVersionsResponseFinalizedFeature":                   {"Name"},
 	"AlterConfigsResponseResource":                          {"ResourceType", "ResourceName"},
+	"AssignmentTopicPartition":                              {"Topic"},
+	"ConsumerGroupDescribeResponseGroupMember":              {"MemberID"},
+	"ConsumerGroupHeartbeatResponseAssignmentTopic":         {"TopicID"},
 	"CreatePartitionsResponseTopic":                         {"Topic", "ErrorCode"},
 	"CreateTopicsResponseTopic":                             {"Topic", "ErrorCode"},
 	"DeleteTopicsResponseTopic":                             {"Topic", "ErrorCode", "TopicID"},
@@ -95,12 +98,23 @@ var unordered = map[string][]string{
 	"WriteTxnMarkersResponseMarkerTopicPartition":         {"Partition"},
 }
 
+// unorderedFields are lists of scalars whose order means nothing: sets of Java's.
+var unorderedFields = map[string]bool{
+	"AssignmentTopicPartition.Partitions":                       true, // of ConsumerGroupDescribe
+	"ConsumerGroupDescribeResponseGroupMember.SubscribedTopics": true,
+	"ConsumerGroupHeartbeatResponseAssignmentTopic.Partitions":  true,
+}
+
 func (t *Transcript) walk(path string, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			if f.IsExported() && !skipped[f.Name] {
+			switch {
+			case !f.IsExported() || skipped[f.Name]:
+			case unorderedFields[v.Type().Name()+"."+f.Name]:
+				t.field(path, f.Name, t.arranged(v.Field(i)))
+			default:
 				t.field(path, f.Name, v.Field(i))
 			}
 		}
@@ -123,9 +137,20 @@ func (t *Transcript) sorted(v reflect.Value) reflect.Value {
 	if !ok || v.IsNil() {
 		return v
 	}
+	return t.arranged(v, keys...)
+}
+
+// arranged is a copy of a slice, sorted by some fields or by the elements themselves.
+func (t *Transcript) arranged(v reflect.Value, keys ...string) reflect.Value {
+	if v.IsNil() {
+		return v
+	}
 	s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 	reflect.Copy(s, v)
 	sort.SliceStable(s.Interface(), func(i, j int) bool {
+		if len(keys) == 0 {
+			return t.compare(s.Index(i), s.Index(j)) < 0
+		}
 		for _, key := range keys {
 			if c := t.compare(s.Index(i).FieldByName(key), s.Index(j).FieldByName(key)); c != 0 {
 				return c < 0
@@ -147,6 +172,8 @@ func (t *Transcript) compare(a, b reflect.Value) int {
 		return cmp.Compare(t.names["id"][idText(a)], t.names["id"][idText(b)])
 	case a.CanInt():
 		return cmp.Compare(a.Int(), b.Int())
+	case a.Kind() == reflect.String:
+		return cmp.Compare(t.knownMembers(a.String()), t.knownMembers(b.String()))
 	}
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
@@ -270,6 +297,11 @@ func timeOr(n int64) string {
 
 // javaUUID is what ids of members end with.
 var javaUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// knownMembers names what has been named before.
+func (t *Transcript) knownMembers(s string) string {
+	return javaUUID.ReplaceAllStringFunc(s, func(id string) string { return cmp.Or(t.names["member"][id], id) })
+}
 
 var longNumber = regexp.MustCompile(`-?\b\d{13,19}\b`)
 

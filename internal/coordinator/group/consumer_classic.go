@@ -22,7 +22,7 @@ func (c *Core) joinConsumer(r *joinRequest, g *consumergroup.Group) machine.Deci
 	resp, refused := h.join(r)
 	if refused != nil {
 		h.end(kafka.ErrInvalidRequest)
-		return r.refuse(r.MemberID, refused.code)
+		return r.refuse("", refused.code)
 	}
 	if resp == nil {
 		return machine.Decision{} // it has been given an id
@@ -31,7 +31,7 @@ func (c *Core) joinConsumer(r *joinRequest, g *consumergroup.Group) machine.Deci
 	return machine.Decision{Records: h.draft.Records, Done: func(code kafka.ErrorCode) {
 		h.end(code)
 		if code != kafka.ErrNone {
-			r.reply(refusedJoin(r.MemberID, answerCode(code)))
+			r.reply(refusedJoin("", answerCode(code)))
 			return
 		}
 		if g := c.consumer(r.Group); g != nil && g.Member(id) != nil {
