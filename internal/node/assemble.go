@@ -101,7 +101,7 @@ func (n *Node) openReplicas() error {
 	}
 	for _, path := range c.Node.LogDirs {
 		d := n.dirs.find(path)
-		o.Dirs = append(o.Dirs, replica.DirOptions{Path: d.path, ID: d.meta.DirectoryID, FS: d.fs, Metadata: path == c.Node.MetadataLogDir})
+		o.Dirs = append(o.Dirs, replica.DirOptions{Path: d.path, ID: d.meta.DirectoryID, FS: d.fs, Metadata: path == c.Node.MetadataLogDir, Failed: d.failed})
 	}
 	var err error
 	n.replicas, err = replica.Open(o)

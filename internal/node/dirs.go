@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"barnabas/internal/base/vfs"
@@ -26,8 +27,11 @@ const gateSlots = 64
 type directory struct {
 	path string
 	fs   vfs.FS
-	lock *logdir.Lock
+	lock *logdir.Lock // nil where it could not be taken
 	meta logdir.Meta
+	// failed says that the directory cannot be used. It is offline: the node goes on
+	// with the others.
+	failed bool
 }
 
 // directories are all of them, those of log.dirs first, in their order.
@@ -35,37 +39,56 @@ type directories struct {
 	all       []*directory
 	clusterID string
 	newFS     func() vfs.FS
+	log       *slog.Logger
+	failure   error // of the last one that has failed
 }
 
 // ownFS is the file system of one log directory, with a gate of its own.
 func ownFS() vfs.FS { return vfs.NewOS(vfs.NewGate(gateSlots)) }
 
 // openDirectories locks the node's directories and reads whose they are. With
-// format set, a node that was never formatted is.
+// format set, a node that was never formatted is. A directory that cannot be read is
+// offline until the next start; the node needs that of the metadata log and one of
+// log.dirs (class MetaPropertiesEnsemble, verify; class LogManager,
+// createAndValidateLogDirs).
 func openDirectories(c *config.Broker, format bool, newFS func() vfs.FS, log *slog.Logger) (_ *directories, err error) {
-	d := &directories{newFS: newFS}
+	d := &directories{newFS: newFS, log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.release(false))
 		}
 	}()
 	for _, path := range dirPaths(c) {
-		if err := d.lock(path, format); err != nil {
+		if err := d.lock(path, format, c); err != nil {
 			return nil, err
 		}
 	}
-	if err := d.readMeta(); err != nil {
+	if err := d.readMeta(c); err != nil {
 		return nil, err
 	}
 	if format && d.unformatted() > 0 {
 		if err := d.format(c, log); err != nil {
 			return nil, err
 		}
-		if err := d.readMeta(); err != nil {
+		if err := d.readMeta(c); err != nil {
 			return nil, err
 		}
 	}
 	return d, d.verify(c)
+}
+
+// fail takes a directory out of service. The error says why the node cannot start
+// without it.
+func (d *directories) fail(dir *directory, c *config.Broker, doing string, err error) error {
+	if dir.path == c.Node.MetadataLogDir {
+		return fmt.Errorf("log directory %s, in which the metadata log lies, cannot be used: %w", dir.path, err)
+	}
+	if vfs.IsFull(err) {
+		return fmt.Errorf("log directory %s: %w", dir.path, err) // it works, and a start needs some space
+	}
+	d.log.Error("a log directory has failed and is offline until the next start", "dir", dir.path, "while", doing, "error", err)
+	dir.failed, d.failure = true, fmt.Errorf("none of the log directories (%s) can be used, the last one (%s) because of: %w", strings.Join(c.Node.LogDirs, ", "), dir.path, err)
+	return nil
 }
 
 // dirPaths are log.dirs and metadata.log.dir, each once, as absolute paths.
@@ -79,11 +102,12 @@ func dirPaths(c *config.Broker) []string {
 	return paths
 }
 
-func (d *directories) lock(path string, create bool) error {
+func (d *directories) lock(path string, create bool, c *config.Broker) error {
 	dir := &directory{path: path, fs: d.newFS()}
+	d.all = append(d.all, dir)
 	if _, err := dir.fs.Stat(path); errors.Is(err, fs.ErrNotExist) && create {
 		if err := dir.fs.MkdirAll(path); err != nil {
-			return fmt.Errorf("log directory %s: %w", path, err)
+			return d.fail(dir, c, "make it", err)
 		}
 	}
 	lock, err := logdir.Acquire(dir.fs, path)
@@ -95,10 +119,9 @@ func (d *directories) lock(path string, create bool) error {
 	case errors.As(err, &inUse):
 		return err
 	default:
-		return fmt.Errorf("log directory %s: %w", path, err)
+		return d.fail(dir, c, "lock it", err)
 	}
 	dir.lock = lock
-	d.all = append(d.all, dir)
 	return nil
 }
 
@@ -107,11 +130,17 @@ func notFormatted(path string) error {
 	return fmt.Errorf("log directory %s is not formatted: run 'barnabas storage format' once, or start the server with --auto-format", path)
 }
 
-func (d *directories) readMeta() error {
+func (d *directories) readMeta(c *config.Broker) error {
 	for _, dir := range d.all {
+		if dir.failed {
+			continue
+		}
 		meta, err := logdir.ReadMeta(dir.fs, dir.path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			if err := d.fail(dir, c, "read meta.properties", err); err != nil {
+				return err
+			}
+			continue
 		}
 		if err == nil && meta.ClusterID == "" {
 			return fmt.Errorf("%s names no cluster.id; it is damaged, or was not written by a format", filepath.Join(dir.path, logdir.MetaFile))
@@ -124,7 +153,7 @@ func (d *directories) readMeta() error {
 func (d *directories) unformatted() int {
 	n := 0
 	for _, dir := range d.all {
-		if dir.meta.ClusterID == "" {
+		if dir.meta.ClusterID == "" && !dir.failed {
 			n++
 		}
 	}
@@ -134,16 +163,25 @@ func (d *directories) unformatted() int {
 func (d *directories) verify(c *config.Broker) error {
 	metas := map[string]logdir.Meta{}
 	for _, dir := range d.all {
+		if dir.failed {
+			continue
+		}
 		if dir.meta.ClusterID == "" {
 			return notFormatted(dir.path)
 		}
-		metas[dir.path] = dir.meta
-		d.clusterID = dir.meta.ClusterID
 		if dir.meta.DirectoryID.IsZero() {
 			if err := dir.name(); err != nil {
-				return err
+				if err := d.fail(dir, c, "give it an id", err); err != nil {
+					return err
+				}
+				continue
 			}
 		}
+		metas[dir.path] = dir.meta
+		d.clusterID = dir.meta.ClusterID
+	}
+	if !slices.ContainsFunc(c.Node.LogDirs, func(path string) bool { return !d.find(path).failed }) {
+		return d.failure
 	}
 	return logdir.VerifyMeta(metas, d.clusterID, c.Node.ID)
 }
@@ -165,13 +203,16 @@ func (d *directories) find(path string) *directory {
 	return d.all[i]
 }
 
-// release gives the locks back. After a clean stop the files go, too.
+// release gives the locks back. After a clean stop the files go, too, but in
+// directories that have failed.
 func (d *directories) release(clean bool) error {
 	var errs []error
 	for _, dir := range d.all {
-		if clean {
+		switch {
+		case dir.lock == nil:
+		case clean && !dir.failed:
 			errs = append(errs, dir.lock.Release())
-		} else {
+		default:
 			errs = append(errs, dir.lock.Abandon())
 		}
 	}

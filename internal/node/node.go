@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -205,6 +206,12 @@ func (n *Node) startMembership(at membership.Metadata) {
 	})
 	m.MetadataApplied(at)
 	n.member.Store(m)
+	// Those that have failed since their ids were taken found no member to tell.
+	for _, d := range n.replicas.Dirs() {
+		if !d.Online() && slices.Contains(all, d.ID()) {
+			m.DirectoryFailed(d.ID())
+		}
+	}
 	m.Start()
 	n.tasks.Go(func() { n.join(m) })
 }
@@ -327,6 +334,9 @@ func (n *Node) stopInOrder(ctx context.Context) error {
 	n.tasks.Wait()
 	if n.admin != nil {
 		errs = append(errs, n.admin.Close())
+	}
+	for _, d := range n.replicas.Dirs() {
+		n.dirs.find(d.Path()).failed = !d.Online()
 	}
 	errs = append(errs, n.dirs.release(clean))
 	n.log.Info("stopped", "clean", clean)

@@ -78,14 +78,17 @@ func brokerFeatures() []kmsg.BrokerRegistrationRequestFeature {
 	return out
 }
 
-// brokerDirectories are the ids of log.dirs, and of those that are cordoned now.
+// brokerDirectories are the ids of log.dirs that work, and of those that are cordoned
+// now.
 func (n *Node) brokerDirectories() (all, cordoned []kafka.UUID) {
 	now := n.effective.Load().Node.CordonedLogDirs
-	for _, path := range n.config.Node.LogDirs {
-		id := n.dirs.find(path).meta.DirectoryID
-		all = append(all, id)
-		if slices.Contains(now, path) || slices.Contains(now, "*") {
-			cordoned = append(cordoned, id)
+	for _, d := range n.replicas.Dirs() {
+		if !d.Online() {
+			continue
+		}
+		all = append(all, d.ID())
+		if slices.Contains(now, d.Path()) || slices.Contains(now, "*") {
+			cordoned = append(cordoned, d.ID())
 		}
 	}
 	return all, cordoned

@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -87,6 +88,28 @@ func (d *Dir) ID() kafka.UUID { return d.id }
 // Online says whether the directory works.
 func (d *Dir) Online() bool { return !d.failed.Load() }
 
+// start reads a directory that works. An error of the disk takes it offline; the error
+// is why the node cannot start without it.
+func (d *Dir) start() error {
+	if !d.Online() {
+		return nil
+	}
+	err := d.read()
+	switch {
+	case err == nil:
+		return nil
+	case d.metadata || vfs.IsFull(err) || errors.As(err, new(*logdir.NameError)):
+		return fmt.Errorf("log directory %s: %w", d.path, err)
+	}
+	d.failed.Store(true)
+	d.tellFailed("read it", kafka.TopicPartition{}, err)
+	d.found, d.points, d.clean = nil, checkpoints{}, logdir.CleanShutdown{BrokerEpoch: kafka.NoBrokerEpoch}
+	if !d.m.anyOnline() {
+		return lastFailed(d, err)
+	}
+	return nil
+}
+
 // read reads what the last node left: folders, checkpoints and the mark of a
 // clean shutdown, which is removed.
 func (d *Dir) read() (err error) {
@@ -96,11 +119,15 @@ func (d *Dir) read() (err error) {
 	if d.found, err = logdir.Scan(d.fs, d.path); err != nil {
 		return err
 	}
-	d.points = checkpoints{
-		recovery: d.readCheckpoint(logdir.RecoveryPoints),
-		logStart: d.readCheckpoint(logdir.LogStartOffsets),
-		high:     d.readCheckpoint(logdir.HighWatermarks),
-		cleaner:  d.readCheckpoint(logdir.CleanerOffsets),
+	for c, to := range map[logdir.Checkpoint]*map[kafka.TopicPartition]kafka.Offset{
+		logdir.RecoveryPoints:  &d.points.recovery,
+		logdir.LogStartOffsets: &d.points.logStart,
+		logdir.HighWatermarks:  &d.points.high,
+		logdir.CleanerOffsets:  &d.points.cleaner,
+	} {
+		if *to, err = d.readCheckpoint(c); err != nil {
+			return err
+		}
 	}
 	d.clean, err = logdir.TakeCleanShutdown(d.fs, d.path)
 	return err
@@ -108,13 +135,13 @@ func (d *Dir) read() (err error) {
 
 // readCheckpoint gives no offsets where the file makes no sense: recovery then
 // scans more, and a leader's high watermark comes back by itself.
-func (d *Dir) readCheckpoint(c logdir.Checkpoint) map[kafka.TopicPartition]kafka.Offset {
+func (d *Dir) readCheckpoint(c logdir.Checkpoint) (map[kafka.TopicPartition]kafka.Offset, error) {
 	offsets, err := logdir.ReadCheckpoint(d.fs, d.path, c)
-	if err != nil {
-		d.m.env.log.Warn("cannot read a checkpoint; going on as if it were empty", "dir", d.path, "file", string(c), "error", err)
-		return nil
+	if errors.As(err, new(*logdir.CheckpointError)) {
+		d.m.env.log.Warn("a checkpoint makes no sense; going on as if it were empty", "dir", d.path, "file", string(c), "error", err)
+		return nil, nil
 	}
-	return offsets
+	return offsets, err
 }
 
 func (d *Dir) add(p *Partition) {
@@ -153,11 +180,7 @@ func (d *Dir) fail(doing string, tp kafka.TopicPartition, err error) {
 	if d.failed.Swap(true) {
 		return
 	}
-	about := []any{"dir", d.path, "while", doing, "error", err}
-	if tp.Topic != "" {
-		about = append(about, "partition", tp.String())
-	}
-	d.m.env.log.Error("a log directory has failed and is offline until the next start", about...)
+	d.tellFailed(doing, tp, err)
 	for _, p := range d.list() {
 		if log := p.leave(offline); log != nil {
 			p.mu.Lock()
@@ -166,6 +189,14 @@ func (d *Dir) fail(doing string, tp kafka.TopicPartition, err error) {
 		}
 	}
 	d.m.directoryFailed(d, err)
+}
+
+func (d *Dir) tellFailed(doing string, tp kafka.TopicPartition, err error) {
+	about := []any{"dir", d.path, "while", doing, "error", err}
+	if tp.Topic != "" {
+		about = append(about, "partition", tp.String())
+	}
+	d.m.env.log.Error("a log directory has failed and is offline until the next start", about...)
 }
 
 // retire renames a replica's folder, which is to be deleted or kept as a stray,

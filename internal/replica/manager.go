@@ -54,6 +54,9 @@ type DirOptions struct {
 	// Metadata says that the metadata log lies in it, too: the node ends with it
 	// (KIP-858).
 	Metadata bool
+	// Failed says that the directory cannot be used, as was logged: it is offline from
+	// the start. ID may be zero then.
+	Failed bool
 }
 
 // Membership is told what the controller has to hear about this node's
@@ -100,7 +103,9 @@ type hostedTopic struct {
 }
 
 // Open reads what lies in the log directories. The logs are opened by the first
-// Apply, which tells what the replicas are; before that nothing is served.
+// Apply, which tells what the replicas are; before that nothing is served. A directory
+// that cannot be read is offline; the error is that of the last one, or of the one in
+// which the metadata log lies.
 func Open(o Options) (*Manager, error) {
 	e := &env{
 		self: o.ID, now: o.Now, random: o.Random, wheel: o.Wheel, log: o.Log,
@@ -122,10 +127,13 @@ func Open(o Options) (*Manager, error) {
 			flushes:    newExecutor(flushesAtOnce),
 			partitions: map[*Partition]struct{}{},
 		}
-		if err := d.read(); err != nil {
-			return nil, fmt.Errorf("log directory %s: %w", do.Path, err)
-		}
+		d.failed.Store(do.Failed)
 		m.dirs = append(m.dirs, d)
+	}
+	for _, d := range m.dirs {
+		if err := d.start(); err != nil {
+			return nil, err
+		}
 	}
 	return m, nil
 }
@@ -198,11 +206,14 @@ func (m *Manager) directoryFailed(d *Dir, err error) {
 		m.opts.Fatal(fmt.Errorf("log directory %s, in which the metadata log lies, has failed: %w", d.path, err))
 		return
 	}
-	for _, other := range m.dirs {
-		if other.Online() {
-			m.opts.Membership.DirectoryFailed(d.id)
-			return
-		}
+	if m.anyOnline() {
+		m.opts.Membership.DirectoryFailed(d.id)
+		return
 	}
-	m.opts.Fatal(fmt.Errorf("all log directories have failed, the last one (%s) by: %w", d.path, err))
+	m.opts.Fatal(lastFailed(d, err))
+}
+
+// lastFailed is why a node ends whose last log directory has failed.
+func lastFailed(d *Dir, err error) error {
+	return fmt.Errorf("all log directories have failed, the last one (%s) by: %w", d.path, err)
 }

@@ -264,6 +264,8 @@ func (d *Dir) report(p *Partition, r commitlog.OpenReport) {
 	}
 }
 
+func (m *Manager) anyOnline() bool { return slices.ContainsFunc(m.dirs, (*Dir).Online) }
+
 func (m *Manager) anyOffline() bool {
 	return slices.ContainsFunc(m.dirs, func(d *Dir) bool { return !d.Online() })
 }
@@ -281,8 +283,17 @@ func (m *Manager) createAll(replicas []newReplica, img *image.Image) {
 	if len(replicas) == 0 {
 		return
 	}
+	lost := 0
+	var first string
 	for i := range replicas {
-		m.choose(&replicas[i])
+		if r := &replicas[i]; !m.choose(r) {
+			if lost++; lost == 1 {
+				first = r.part.id.TopicPartition().String()
+			}
+		}
+	}
+	if lost > 0 {
+		m.env.log.Warn("replicas are offline: they may lie in a log directory that is", "replicas", lost, "first", first)
 	}
 	inParallel(len(replicas), func(i int) { m.create(replicas[i].part) })
 	for _, d := range m.dirs {
@@ -311,26 +322,27 @@ func (m *Manager) tellDirectory(p *Partition, reg *image.Partition, img *image.I
 	}
 }
 
-// choose chooses the directory of a new replica.
-func (m *Manager) choose(n *newReplica) {
+// choose chooses the directory of a new replica. It is false if there is none, because
+// the replica may lie in one that is offline.
+func (m *Manager) choose(n *newReplica) bool {
 	// Controllers refuse such names. A log that has one all the same must not lead
 	// out of the log directory ("../…").
 	if err := kafka.CheckTopicName(n.part.id.Topic); err != nil {
 		n.part.leave(offline)
 		m.env.log.Error("a replica is offline: its topic's name cannot be that of a folder", "partition", n.part.id.TopicPartition().String(), "error", err)
-		return
+		return true
 	}
 	assigned, _ := n.reg.Directory(m.env.self)
 	d := m.place(assigned)
 	if n.mayExist || d == nil {
 		n.part.leave(offline)
-		m.env.log.Error("a replica is offline: it may lie in a log directory that is", "partition", n.part.id.TopicPartition().String())
-		return
+		return false
 	}
 	r := *n.part.role.Load()
 	r.dir = d
 	n.part.role.Store(&r)
 	d.add(n.part)
+	return true
 }
 
 // create makes the folder and the log of a replica that has its directory. Where

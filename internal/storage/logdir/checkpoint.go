@@ -58,9 +58,17 @@ func CreateCheckpoints(fsys vfs.FS, dir string) error {
 	return fsys.SyncDir(dir)
 }
 
+// CheckpointError says that what a checkpoint says makes no sense.
+type CheckpointError struct{ text string }
+
+func (e *CheckpointError) Error() string { return e.text }
+
+func checkpointError(format string, args ...any) error {
+	return &CheckpointError{fmt.Sprintf(format, args...)}
+}
+
 // ReadCheckpoint reads a checkpoint of a log directory. No file and an empty file
-// have no entries. Apache goes on without a recovery-point or log-start
-// checkpoint that gives an error, as if all offsets in it were 0.
+// have no entries. A *CheckpointError is one of the content, any other of the disk.
 func ReadCheckpoint(fsys vfs.FS, dir string, c Checkpoint) (map[kafka.TopicPartition]kafka.Offset, error) {
 	path := filepath.Join(dir, string(c))
 	text, err := vfs.ReadFile(fsys, path)
@@ -77,7 +85,7 @@ func ReadCheckpoint(fsys vfs.FS, dir string, c Checkpoint) (map[kafka.TopicParti
 func parseCheckpoint(path, text string) (map[kafka.TopicPartition]kafka.Offset, error) {
 	out := map[kafka.TopicPartition]kafka.Offset{}
 	malformed := func(line string) error {
-		return fmt.Errorf("Malformed line in checkpoint file [%s]: %s", path, line)
+		return checkpointError("Malformed line in checkpoint file [%s]: %s", path, line)
 	}
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if lines[len(lines)-1] == "" {
@@ -91,7 +99,7 @@ func parseCheckpoint(path, text string) (map[kafka.TopicPartition]kafka.Offset, 
 		return nil, malformed(lines[0])
 	}
 	if version != checkpointVersion {
-		return nil, fmt.Errorf("Unrecognised version:%d, expected version: %d in checkpoint file at: %s", version, checkpointVersion, path)
+		return nil, checkpointError("Unrecognised version:%d, expected version: %d in checkpoint file at: %s", version, checkpointVersion, path)
 	}
 	if len(lines) == 1 {
 		return out, nil
@@ -108,7 +116,7 @@ func parseCheckpoint(path, text string) (map[kafka.TopicPartition]kafka.Offset, 
 		out[tp] = offset
 	}
 	if n := len(lines) - 2; n != expected {
-		return nil, fmt.Errorf("Expected [%d] entries in checkpoint file [%s], but found only [%d]", expected, path, n)
+		return nil, checkpointError("Expected [%d] entries in checkpoint file [%s], but found only [%d]", expected, path, n)
 	}
 	return out, nil
 }
