@@ -304,6 +304,10 @@ func (c *Consumer) leave() {
 	c.stopLimit()
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
+	c.mu.Lock()
+	last := c.lastCommit
+	c.mu.Unlock()
+	comes(ctx, last) // what is on its way is a member's; the group refuses it after the leave
 	engine.AllowRebalance()
 	if err := engine.LeaveGroupContext(ctx); err != nil {
 		c.note(fmt.Errorf("leaving group %s: %w", c.group.GroupID, err))
