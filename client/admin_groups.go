@@ -140,7 +140,7 @@ func (a *Admin) DeleteConsumerGroups(ctx context.Context, groups ...string) erro
 // ListConsumerGroupOffsets is all that a group has committed (listConsumerGroupOffsets).
 func (a *Admin) ListConsumerGroupOffsets(ctx context.Context, group string) (offsets Offsets, err error) {
 	err = a.call(ctx, "listConsumerGroupOffsets", func(ctx context.Context) error {
-		offsets, err = fetchCommitted(ctx, a.engine, group, nil)
+		offsets, err = committed(ctx, a.engine, group, nil)
 		return err
 	})
 	return offsets, err

@@ -240,8 +240,14 @@ func (c *Consumer) Committed(ctx context.Context, partitions ...TopicPartition) 
 }
 
 func (c *Consumer) committedOf(ctx context.Context, partitions []TopicPartition) (Offsets, error) {
+	return committed(ctx, c.currentEngine(), c.group.GroupID, partitions)
+}
+
+// committed is what a group has committed, of all partitions if none are named. It
+// waits for a coordinator, and for offsets of open transactions.
+func committed(ctx context.Context, engine *kgo.Client, group string, partitions []TopicPartition) (Offsets, error) {
 	for {
-		offsets, err := fetchCommitted(ctx, c.currentEngine(), c.group.GroupID, partitions)
+		offsets, err := fetchCommitted(ctx, engine, group, partitions)
 		unstable := errors.Is(err, kerr.UnstableOffsetCommit)
 		if err == nil || !unstable && !retriableMetadata(err) {
 			return offsets, err
@@ -262,7 +268,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// fetchCommitted reads committed offsets, of all partitions if none are named.
+// fetchCommitted asks once.
 func fetchCommitted(ctx context.Context, engine *kgo.Client, group string, partitions []TopicPartition) (Offsets, error) {
 	fetched, err := kadm.NewClient(engine).FetchOffsets(kadm.RequireStable(ctx), group)
 	if err != nil {

@@ -39,13 +39,13 @@ var faceScenarios = []struct {
 	{"transactions are described and ended", onApache, transactionsDescribed},
 	{"read, process, write", onApache, readProcessWrite},
 	{"a member of the classic protocol", onBoth, func(t *testing.T, f face) { memberReads(t, f, "classic") }},
-	{"a member of the consumer protocol", onApache, func(t *testing.T, f face) { memberReads(t, f, "consumer") }},
+	{"a member of the consumer protocol", onBoth, func(t *testing.T, f face) { memberReads(t, f, "consumer") }},
 	{"partitions move in the classic protocol", onBoth, func(t *testing.T, f face) { partitionsMove(t, f, "classic") }},
-	{"partitions move in the consumer protocol", onApache, func(t *testing.T, f face) { partitionsMove(t, f, "consumer") }},
+	{"partitions move in the consumer protocol", onBoth, func(t *testing.T, f face) { partitionsMove(t, f, "consumer") }},
 	{"patterns in the classic protocol", onBoth, func(t *testing.T, f face) { patterns(t, f, "classic") }},
-	{"patterns in the consumer protocol", onApache, func(t *testing.T, f face) { patterns(t, f, "consumer") }},
+	{"patterns in the consumer protocol", onBoth, func(t *testing.T, f face) { patterns(t, f, "consumer") }},
 	{"no poll in the classic protocol", onBoth, func(t *testing.T, f face) { noPoll(t, f, "classic") }},
-	{"no poll in the consumer protocol", onApache, func(t *testing.T, f face) { noPoll(t, f, "consumer") }},
+	{"no poll in the consumer protocol", onBoth, func(t *testing.T, f face) { noPoll(t, f, "consumer") }},
 }
 
 // TestClientFace plays the scenarios of package client.
@@ -62,7 +62,7 @@ func TestClientFace(t *testing.T) {
 		name   string
 		which  faceServers
 		server kit.Server
-	}{{"apache", onApache, apache}, {"barnabas", onOurs, ours}} {
+	}{{"apache", onBoth, apache}, {"barnabas", onOurs, ours}} {
 		t.Run(s.name, func(t *testing.T) {
 			node, err := kit.NewNode(s.server, filepath.Join(t.TempDir(), "node"), "group.initial.rebalance.delay.ms=0", "group.consumer.heartbeat.interval.ms=500",
 				"group.consumer.min.heartbeat.interval.ms=100", "transaction.abort.timed.out.transaction.cleanup.interval.ms=500", "auto.create.topics.enable=false")
