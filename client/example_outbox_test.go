@@ -71,18 +71,22 @@ func Example_outbox() {
 	db.insert("quinces")
 	fmt.Println(second.run(ctx, db, func(int) error { return nil }))
 
-	// The first comes back to life, and is refused.
-	fmt.Println(client.IsFatal(first.run(ctx, db, func(int) error { return nil })))
+	// The first comes back to life, and can't go on with what it had begun.
+	err = first.producer.CommitTransaction(ctx)
+	if client.IsAbortable(err) { // a partition refused a record; the coordinator knows why
+		err = first.producer.AbortTransaction(ctx)
+	}
+	fmt.Println(client.IsFatal(err), errors.Is(err, client.ErrProducerFenced))
 	first.close()
 	second.close()
 	for _, event := range read(ctx, properties, "events", 4) {
 		fmt.Println(event)
 	}
-	// It prints:
+	// Output:
 	// the power is gone
 	// <nil>
 	// <nil>
-	// true
+	// true true
 	// created apples
 	// created pears
 	// created plums

@@ -169,7 +169,7 @@ func ExampleProducer_InTransaction() {
 		}
 	}
 	fmt.Println(strings.Join(read(ctx, properties, "bills", 3), ", "))
-	// It prints: bill for apples, bill for pears, bill for plums
+	// Output: bill for apples, bill for pears, bill for plums
 }
 
 // fill writes values to partition 0 of a topic.
