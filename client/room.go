@@ -14,6 +14,7 @@ type room struct {
 
 	mu      sync.Mutex
 	free    int64     // guarded by mu
+	told    time.Time // when full was called last; guarded by mu
 	waiting []*waiter // in the order of arrival; guarded by mu
 }
 
@@ -42,7 +43,9 @@ func (r *room) take(ctx context.Context, size int64, limit time.Duration, closed
 	defer again.Stop()
 	var err error
 	for err == nil {
-		full()
+		if r.tell(time.Now()) {
+			full()
+		}
 		select {
 		case <-w.granted:
 			return nil
@@ -62,6 +65,18 @@ func (r *room) take(ctx context.Context, size int64, limit time.Duration, closed
 // fullAgain is how often the buffer is told that it is full, for records that came
 // into it meanwhile.
 const fullAgain = 100 * time.Millisecond
+
+// tell says whether full is to be called: not for each of many that find no room, who
+// would have batches of one record sent.
+func (r *room) tell(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now.Sub(r.told) < fullAgain/10 {
+		return false
+	}
+	r.told = now
+	return true
+}
 
 // leave takes a waiter out of the line; what it was given meanwhile goes back.
 func (r *room) leave(w *waiter) {
