@@ -101,6 +101,14 @@ const (
 	GroupCount
 	GroupOffsets
 
+	// Transaction coordinators.
+	TransactionPartitions
+	TransactionLoadTime
+	TransactionLoadErrors
+	TransactionIDs
+	TransactionsEnding
+	TransactionOldest
+
 	// Log directories.
 	DirectoriesOffline
 	DirectoriesCordoned
@@ -232,6 +240,13 @@ var table = [idCount]Metric{
 	GroupExpired:       {"barnabas_group_coordinator_expired_total", Counter, "", "Answers that were given up because their records were not committed within offsets.commit.timeout.ms.", ""},
 	GroupCount:         {"kafka_server_group_coordinator_metrics_group_count", Gauge, "protocol state", "Groups by kind and state.", "kafka.server:type=group-coordinator-metrics,protocol=*: group-count; state=*: classic-group-count"},
 	GroupOffsets:       {"kafka_server_groupmetadatamanager_numoffsets", Gauge, "", "Offsets that are committed.", "kafka.coordinator.group:type=GroupMetadataManager,name=NumOffsets"},
+
+	TransactionPartitions: {"barnabas_transaction_coordinator_partitions", Gauge, "state", "Partitions of `__transaction_state` that are led here, by what they are: active, loading, failed.", ""},
+	TransactionLoadTime:   {"kafka_server_transaction_coordinator_metrics_partition_load_seconds", Histogram, "", "How long such partitions take to be loaded.", "kafka.server:type=transaction-coordinator-metrics: partition-load-time-avg, -max"},
+	TransactionLoadErrors: {"barnabas_transaction_coordinator_load_errors_total", Counter, "", "Loads that failed: the transactional ids of the partition have no coordinator.", ""},
+	TransactionIDs:        {"barnabas_transaction_coordinator_ids", Gauge, "state", "Transactional ids by the state of their transaction.", ""},
+	TransactionsEnding:    {"barnabas_transaction_coordinator_ending", Gauge, "", "Transactions that are decided and whose markers are not all written; one that stays here cannot be told to a partition, and the log says why.", "kafka.coordinator.transaction:type=TransactionMarkerChannelManager,name=UnknownDestinationQueueSize, LogAppendRetryQueueSize"},
+	TransactionOldest:     {"barnabas_transaction_coordinator_oldest_open_seconds", Gauge, "", "Age of the oldest transaction that is open or ending, 0 if there is none.", ""},
 
 	DirectoriesOffline:   {"kafka_log_logmanager_offlinelogdirectorycount", Gauge, "", "Log directories that have failed.", "kafka.log:type=LogManager,name=OfflineLogDirectoryCount"},
 	DirectoriesCordoned:  {"kafka_log_logmanager_cordonedlogdirectorycount", Gauge, "", "Log directories that take no new replicas by choice.", "kafka.log:type=LogManager,name=CordonedLogDirectoryCount"},

@@ -26,6 +26,7 @@ type meters struct {
 	errors                   *metrics.Errors
 	flushes                  metrics.Durations
 	groupLoads, groupAppends metrics.Durations
+	transactionLoads         metrics.Durations
 	pools                    []pool // memory for requests
 	census                   census // owned by the scrape
 }
@@ -42,7 +43,7 @@ func newMeters() *meters {
 
 // metricSources tell all numbers of a node that is assembled.
 func (n *Node) metricSources() []metrics.Source {
-	return []metrics.Source{n.tellNode, n.tellRequests, n.tellConnections, n.tellReplicas, n.tellGroups, n.tellDirectories, n.tellRecovery, n.tellQuorum, n.tellCluster, n.tellTelemetry, n.tellGroupLag}
+	return []metrics.Source{n.tellNode, n.tellRequests, n.tellConnections, n.tellReplicas, n.tellGroups, n.tellTransactions, n.tellDirectories, n.tellRecovery, n.tellQuorum, n.tellCluster, n.tellTelemetry, n.tellGroupLag}
 }
 
 func requestName(key int16) string {

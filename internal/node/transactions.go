@@ -1,6 +1,7 @@
 package node
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"barnabas/internal/coordinator/txn"
 	"barnabas/internal/kafka"
 	"barnabas/internal/metadata/image"
+	"barnabas/internal/metrics"
 	"barnabas/internal/replica"
 )
 
@@ -30,6 +32,7 @@ func (n *Node) makeTransactions() {
 		Wheel:         n.wheel, Now: time.Now, Log: n.log.With("part", "transactions"),
 		EnlistPause: c.Transactions.EnlistPause, EnlistFor: c.Transactions.EnlistFor,
 		CommitTimeout: stateTimeout, LoadBuffer: c.Transactions.LoadBufferSize,
+		Loaded: n.meters.transactionLoads.Observe,
 	})
 }
 
@@ -73,6 +76,66 @@ func (e enlister) Enlist(r replica.Enlistment, answer func([]kafka.ErrorCode)) {
 	e.n.transactions.Enlist(txn.Partitions{
 		TransactionalID: r.TransactionalID, ProducerID: r.ProducerID, Epoch: r.ProducerEpoch, List: r.Partitions,
 	}, transactions.SpeaksIn(r.Version, produceAbortable), answer)
+}
+
+// tellTransactions tells the numbers of the transaction coordinator.
+func (n *Node) tellTransactions(s *metrics.Scrape) {
+	st := n.transactions.Stats()
+	s.Set(metrics.TransactionPartitions, float64(st.Active), "active")
+	s.Set(metrics.TransactionPartitions, float64(st.Loading), "loading")
+	s.Set(metrics.TransactionPartitions, float64(st.Failed), "failed")
+	s.Histogram(metrics.TransactionLoadTime, &n.meters.transactionLoads)
+	s.Set(metrics.TransactionLoadErrors, float64(st.LoadErrors))
+	s.Set(metrics.TransactionsEnding, float64(n.transactions.Sending()))
+	census, oldest, ok := n.transactionCensus()
+	if !ok {
+		return
+	}
+	for _, state := range txn.States() {
+		s.Set(metrics.TransactionIDs, float64(census[state]), state.String())
+	}
+	age := time.Duration(0)
+	if !oldest.IsZero() {
+		age = max(0, time.Since(oldest))
+	}
+	s.Set(metrics.TransactionOldest, age.Seconds())
+}
+
+// transactionCensus counts the transactional ids of all partitions that are loaded, and
+// says since when the oldest transaction is open; the zero time if none is.
+func (n *Node) transactionCensus() (all txn.Census, oldest time.Time, ok bool) {
+	type count struct {
+		census txn.Census
+		oldest time.Time
+	}
+	var mu sync.Mutex
+	var counts []count // guarded by mu
+	done := make(chan kafka.ErrorCode, 1)
+	n.transactions.EachCore(func(core *txn.Core, _ time.Time) {
+		c := count{census: core.Census(), oldest: core.OldestOpen()}
+		mu.Lock()
+		counts = append(counts, c)
+		mu.Unlock()
+	}, func(code kafka.ErrorCode) { done <- code })
+	patience := time.NewTimer(censusPatience)
+	defer patience.Stop()
+	select {
+	case code := <-done:
+		if code != kafka.ErrNone {
+			return all, oldest, false // one that is being loaded is missing
+		}
+	case <-patience.C:
+		return all, oldest, false
+	}
+	for _, c := range counts {
+		for state, n := range c.census {
+			all[state] += n
+		}
+		if !c.oldest.IsZero() && (oldest.IsZero() || c.oldest.Before(oldest)) {
+			oldest = c.oldest
+		}
+	}
+	return all, oldest, true
 }
 
 // localMarkers writes markers to the partitions that this node leads. In a cluster of

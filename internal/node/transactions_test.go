@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"barnabas/internal/kafka"
@@ -122,6 +123,14 @@ func TestTransactionEndsWithAMarkerInEachPartition(t *testing.T) {
 	p.add("gone", 0)
 	if got := p.state(); got != "Ongoing epoch 0 gone[0] t[0 1]" {
 		t.Errorf("state %q", got)
+	}
+	for _, line := range []string{
+		`barnabas_transaction_coordinator_partitions{state="active"} 3`, `barnabas_transaction_coordinator_ids{state="Ongoing"} 1`,
+		`barnabas_transaction_coordinator_ending 0`, `barnabas_transaction_coordinator_oldest_open_seconds `,
+	} {
+		if _, page := f.get("/metrics"); !strings.Contains(page, line) {
+			t.Errorf("no %s among the metrics:\n%s", line, page)
+		}
 	}
 	// A partition that is deleted needs no marker.
 	del := kmsg.NewPtrDeleteTopicsRequest()

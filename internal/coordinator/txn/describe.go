@@ -113,6 +113,18 @@ func States() []State {
 	return []State{Empty, Ongoing, PrepareCommit, PrepareAbort, CompleteCommit, CompleteAbort}
 }
 
+// OldestOpen is when the oldest transaction began that is under way, or whose markers
+// are; the zero time if there is none.
+func (c *Core) OldestOpen() (oldest time.Time) {
+	for id := range c.open.AllCommitted() {
+		t, _ := c.ids.GetCommitted(id)
+		if since := time.UnixMilli(t.startMs); oldest.IsZero() || since.Before(oldest) {
+			oldest = since
+		}
+	}
+	return oldest
+}
+
 // Open is a transaction that is under way, or whose markers are.
 type Open struct {
 	TransactionalID string
