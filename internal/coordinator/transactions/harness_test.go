@@ -29,7 +29,7 @@ type memoryLog struct {
 	fail    kafka.ErrorCode // of appends
 }
 
-func (l *memoryLog) Append(b record.Batch) (runtime.Appended, kafka.ErrorCode) {
+func (l *memoryLog) Append(b record.Batch, _ uint64) (runtime.Appended, kafka.ErrorCode) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fail != kafka.ErrNone {
