@@ -24,7 +24,7 @@ const (
 	stalledFor = 20 * time.Second
 	// stalledWait is how long a neighbour's small request may take meanwhile. A client
 	// gives up after 30 seconds (request.timeout.ms).
-	stalledWait = 15 * time.Second
+	stalledWait = 30 * time.Second
 )
 
 // TestConnectionsThatStall: whatever thousands of connections begin and do not end,
@@ -104,7 +104,7 @@ func startStalled(t *testing.T, address string, n int, end <-chan struct{}, stal
 	for range n {
 		running.Go(func() {
 			dialing <- struct{}{}
-			c, err := net.DialTimeout("tcp", address, 30*time.Second)
+			c, err := net.DialTimeout("tcp", address, 2*time.Minute)
 			<-dialing
 			dialed.Done()
 			if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-var unread = flag.Int("unread", 2_000, "connections that ask and never read")
+var unread = flag.Int("unread", 500, "connections that ask and never read")
 
 const (
 	// unreadFor is how long nobody reads at least; nothing that the test sees waits for a
