@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
@@ -27,13 +28,14 @@ type Apache struct {
 	JVM []string
 }
 
-// InstallApache fetches Apache Kafka's jars with Maven, once per user.
+// InstallApache fetches Apache Kafka's jars with Maven, once per user and list of jars.
 func InstallApache() (*Apache, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
-	a := &Apache{home: filepath.Join(cache, "barnabas-test", "apache-kafka-"+ApacheVersion), Heap: "512m"}
+	folder := fmt.Sprintf("apache-kafka-%s-%.4x", ApacheVersion, sha256.Sum256(pomXML))
+	a := &Apache{home: filepath.Join(cache, "barnabas-test", folder), Heap: "512m"}
 	mark := filepath.Join(a.home, "complete")
 	if _, err := os.Stat(mark); err == nil {
 		return a, a.writeLogConfig()
@@ -93,6 +95,12 @@ func (a *Apache) ToolWithInput(input, name string, args ...string) (Output, erro
 // JavaFile runs a single-file Java program with Kafka on the class path.
 func (a *Apache) JavaFile(file string, args ...string) (Output, error) {
 	return Run(a.java("1g", "WARN", nil, append([]string{file}, args...)...))
+}
+
+// Program is the command line of a Java program that is not run yet: a class on the
+// class path or a single source file, with its arguments. The heap is such as "256m".
+func (a *Apache) Program(heap string, args ...string) *exec.Cmd {
+	return a.java(heap, "WARN", fastStart, args...)
 }
 
 var toolClasses = map[string]string{
