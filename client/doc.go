@@ -81,6 +81,12 @@
 //   - Offsets of a transaction are sent in the way before KIP-890 part 2, one request
 //     more for each transaction.
 //
+// # What it costs
+//
+// Beside the engine alone a record that is sent costs no further allocation (one in all,
+// about 150 bytes more of it: the record with its callback and its deadline) and a record
+// that is polled none: go test -run XXX -bench 'Produce|Poll' -benchtime 200000x ./client
+//
 // # Who owns what
 //
 // The buffer's room, the state of a transaction and a consumer's places have a lock each.

@@ -156,7 +156,7 @@ func secondFencesFirst(t *testing.T, f face) {
 
 func tookTooLong(t *testing.T, f face) {
 	f.topic("a", 1)
-	p := f.transactional("t", "transaction.timeout.ms", "1000")
+	p := f.transactional("t", "transaction.timeout.ms", "4000")
 	f.must(p.BeginTransaction())
 	f.send(p, "a", "one")
 	f.must(p.Flush(f.context()))
@@ -178,10 +178,10 @@ func goneMember(t *testing.T, f face) {
 		f := face{t, f.bootstrap, f.name(protocol)}
 		f.topic("a", 1)
 		f.must(f.producerOf("a", "0"))
-		gone := f.consumer("group.id", f.name("g"), "group.protocol", protocol, "max.poll.interval.ms", "3000")
+		p := f.transactional("t")
+		gone := f.consumer("group.id", f.name("g"), "group.protocol", protocol, "max.poll.interval.ms", "8000")
 		f.must(gone.Subscribe([]string{f.name("a")}, kafkaclient.RebalanceListener{}))
 		f.equal(f.poll(gone, 1), "[0]")
-		p := f.transactional("t")
 		f.must(p.InTransaction(f.context(), func() error {
 			return p.SendOffsetsToTransaction(f.context(), kafkaclient.Offsets{f.at("a", 0): kafkaclient.At(1)}, gone.GroupMetadata())
 		}))
