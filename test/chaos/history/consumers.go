@@ -14,7 +14,11 @@ func (c *checker) checkConsumers() {
 		switch e.Kind {
 		case Seek:
 			for _, p := range e.Offsets {
-				next[key{e.Client, p.Partition}] = p.Offset
+				if k := (key{e.Client, p.Partition}); p.Offset >= 0 {
+					next[k] = p.Offset
+				} else {
+					delete(next, k)
+				}
 			}
 		case Poll:
 			for _, r := range e.Records {

@@ -20,7 +20,7 @@ const (
 	// Poll is what a consumer was given, in its order.
 	Poll Kind = "poll"
 	// Seek says where a consumer reads next in the partitions of Offsets: it was
-	// assigned them, or it went there. What it said of a partition before is over.
+	// assigned them, or it went there. -1 is a place that it does not know.
 	Seek Kind = "seek"
 	// Commit commits Offsets for Group, as part of Txn if that is set.
 	Commit Kind = "commit"

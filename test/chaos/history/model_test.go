@@ -148,7 +148,11 @@ func (m *model) follow(client, group string, at map[Partition]int64) {
 	if !known || m.chance(10) {
 		from = m.committed[k]
 		m.event(Event{Kind: Committed, Client: client, Group: group, Outcome: OK, Offsets: []Position{{p, m.answer(k)}}})
-		m.event(Event{Kind: Seek, Client: client, Outcome: OK, Offsets: []Position{{p, from}}})
+		said := from
+		if m.chance(30) {
+			said = -1
+		}
+		m.event(Event{Kind: Seek, Client: client, Outcome: OK, Offsets: []Position{{p, said}}})
 	}
 	upTo := min(from+int64(m.rng.IntN(5)), int64(len(m.logs[p])))
 	var polled []Record
