@@ -150,6 +150,9 @@ func (l *Log) followStates(headers []record.Header, raw []byte, done *Followed) 
 		if err := l.follow(h, marker); err != nil {
 			return err
 		}
+		if h.Attributes.IsTransactional() {
+			l.producers.verified(h.ProducerID)
+		}
 		raw = raw[h.Size:]
 		done.Last = h.LastOffset()
 		done.Batches++

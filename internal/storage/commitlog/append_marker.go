@@ -43,6 +43,7 @@ func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, m Mar
 	}
 	marker := record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}
 	err = l.follow(&h, &marker)
+	l.producers.voidBy(m)
 	l.publish()
 	if err != nil {
 		return refused, err

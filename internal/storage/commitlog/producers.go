@@ -185,9 +185,6 @@ func (ps *producers) replicate(h *record.Header, marker *record.EndTxnMarker) (a
 		return nil
 	}
 	p := ps.get(h.ProducerID)
-	if h.Attributes.IsTransactional() {
-		ps.verified(p.id)
-	}
 	if !h.Attributes.IsControl() {
 		if p.addData(h, h.BaseOffset) {
 			ps.begin(p.id, h.BaseOffset)

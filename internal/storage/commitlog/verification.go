@@ -29,8 +29,8 @@ type Verification struct {
 
 // BeginVerification says that a producer is to be verified, or that it need not: it has
 // a transaction open in this epoch, and open is set. The guard is valid until a batch of
-// a transaction of the producer, or a marker, is appended: a verification that takes
-// longer than the transaction is worth nothing.
+// a transaction of the producer, or the marker of the transaction, is appended: a
+// verification that takes longer than the transaction is worth nothing.
 func (l *Log) BeginVerification(now kafka.TimestampMs, v Verification) (g Guard, open bool) {
 	if l.HasOpenTxn(v.ProducerID, v.ProducerEpoch) {
 		return NoGuard, true
@@ -100,8 +100,19 @@ func (ps *producers) dropVerifying(drop func(verifying) bool) {
 	}
 }
 
-// verified says that a transaction of the producer has begun or ended here: what was
-// verified before says nothing about the next one.
+// voidBy takes in the marker of a transaction: what is being verified comes too late for
+// it. Where each transaction has its own epoch the marker has that of the next one, and a
+// batch of that epoch or a later one may be in verification already: it belongs to what
+// follows the marker. (In Apache Kafka it has to be verified anew, by the client.)
+func (ps *producers) voidBy(m Marker) {
+	if entry, known := ps.verifying[m.ProducerID]; known && m.TransactionVersion >= 2 && entry.epoch >= m.ProducerEpoch {
+		return
+	}
+	ps.verified(m.ProducerID)
+}
+
+// verified says that a transaction of the producer has begun here: what was verified
+// before says nothing about the next one.
 func (ps *producers) verified(id kafka.ProducerID) {
 	if delete(ps.verifying, id); len(ps.verifying) == 0 {
 		ps.verifying = nil
