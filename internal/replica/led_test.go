@@ -44,7 +44,11 @@ func (n *node) led(topic string, epoch kafka.LeaderEpoch) *Led {
 
 func (l *Led) mustAppend(t testing.TB, b record.Batch, end, highWatermark kafka.Offset) {
 	t.Helper()
-	if e, hw, code := l.Append(b, commitlog.NoGuard); e != end || hw != highWatermark || code != kafka.ErrNone {
+	guard := commitlog.NoGuard
+	if b.IsTransactional() { // as after its verification
+		guard = l.p.beginVerification(l.p.role.Load(), b, 12)
+	}
+	if e, hw, code := l.Append(b, guard); e != end || hw != highWatermark || code != kafka.ErrNone {
 		t.Fatalf("append: end %d, high watermark %d, %v; want %d, %d", e, hw, code, end, highWatermark)
 	}
 }
