@@ -22,8 +22,10 @@ const (
 	maxIDs = 1_000_000
 	// maxBytes bounds their names and the partitions of their transactions.
 	maxBytes = 512 << 20
-	// maxAtOnce is how many transactions one tick ends, or ids it forgets.
+	// maxAtOnce is how many transactions one tick ends, or ids it forgets. The others
+	// come after a pause: what failed just now may fail again.
 	maxAtOnce = 1000
+	morePause = 50 * time.Millisecond
 )
 
 // resendInterval is when markers are looked after whose transaction was not committed
@@ -120,18 +122,23 @@ func (c *Core) Tick(now time.Time) []machine.Decision {
 	if !now.Before(c.sweepAt) {
 		all, more := c.abortTimedOut(now)
 		decisions = all
-		if !more {
-			c.sweepAt = now.Add(c.settings.AbortInterval)
-		}
+		c.sweepAt = now.Add(pause(c.settings.AbortInterval, more))
 	}
 	if !now.Before(c.removeAt) {
 		expired, more := c.removeExpired(now)
 		decisions = append(decisions, expired...)
-		if !more {
-			c.removeAt = now.Add(c.settings.RemoveInterval)
-		}
+		c.removeAt = now.Add(pause(c.settings.RemoveInterval, more))
 	}
 	return decisions
+}
+
+// pause is when something is looked at again of which there may be more than was worked
+// off at once.
+func pause(interval time.Duration, more bool) time.Duration {
+	if more {
+		return min(interval, morePause)
+	}
+	return interval
 }
 
 // Unload does nothing: nothing waits but for records.
