@@ -194,7 +194,7 @@ func (n *Node) groupsWhy(id string) (answer any, err error) {
 	case !answered:
 		return nil, errors.New("the coordinator of the group does not answer here: it is being loaded, or lives elsewhere")
 	case report == nil:
-		return nil, admin.Absent(fmt.Sprintf("there is no group %q of the classic protocol", id))
+		return nil, admin.Absent(fmt.Sprintf("there is no group %q of the classic or the consumer protocol", id))
 	}
 	rows, dropped := n.groupRows()
 	for i := range rows {
@@ -213,8 +213,8 @@ func reportOfGroup(core *group.Core, now time.Time, id string) *groupReport {
 	if !known {
 		return nil
 	}
-	described := core.Describe(0, id)
-	report := &groupReport{Group: id, State: described.State, Members: len(described.Members), Rebalances: []rebalanceReport{}, Partitions: []partitionReport{}}
+	state, members := core.Membership(id)
+	report := &groupReport{Group: id, State: state, Members: members, Rebalances: []rebalanceReport{}, Partitions: []partitionReport{}}
 	for i := len(list) - 1; i >= 0; i-- {
 		report.Rebalances = append(report.Rebalances, reportOf(list[i]))
 	}

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"barnabas/internal/coordinator/consumergroup"
 	"barnabas/internal/coordinator/lag"
 	"barnabas/internal/kafka"
 )
@@ -27,8 +28,8 @@ func (c *Core) Progress(limit int, tell func(Progress)) (left int) {
 		left, groups = dropped, slices.Values(chosen)
 	}
 	for holding := range groups {
-		g := c.classic(holding.Group)
-		alive := g != nil && g.state == stateStable
+		members, stable := c.membership(holding.Group)
+		alive := stable && members > 0
 		partitions, _ := c.offsets.partitions.GetCommitted(holding.Group)
 		for tp := range partitions.Keys() {
 			v, _ := c.offsets.values.GetCommitted(offsetKey{holding.Group, tp})
@@ -41,9 +42,33 @@ func (c *Core) Progress(limit int, tell func(Progress)) (left int) {
 // holdings are the groups that have committed an offset.
 func (c *Core) holdings(yield func(lag.Holding) bool) {
 	for id, partitions := range c.offsets.partitions.AllCommitted() {
-		g := c.classic(id)
-		if !yield(lag.Holding{Group: id, Partitions: partitions.Len(), Members: g != nil && g.size() > 0}) {
+		members, _ := c.membership(id)
+		if !yield(lag.Holding{Group: id, Partitions: partitions.Len(), Members: members > 0}) {
 			return
 		}
 	}
+}
+
+// membership says how many members a group has, and whether all have what they are to
+// have.
+func (c *Core) membership(id string) (members int, stable bool) {
+	if g := c.classic(id); g != nil {
+		return g.size(), g.state == stateStable
+	}
+	if e, ok := c.groups.GetCommitted(id); ok && e.consumer != nil {
+		return e.consumer.Size(), e.consumer.State() == consumergroup.StateStable
+	}
+	return 0, false
+}
+
+// Membership says in which state a group of the classic or the consumer protocol is,
+// and how many members it has: zeros if there is none of that name.
+func (c *Core) Membership(id string) (state string, members int) {
+	if g := c.classic(id); g != nil {
+		return g.state.String(), g.size()
+	}
+	if e, ok := c.groups.GetCommitted(id); ok && e.consumer != nil {
+		return e.consumer.State(), e.consumer.Size()
+	}
+	return "", 0
 }

@@ -74,3 +74,60 @@ func TestProgressChoosesWholeGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressOfConsumerGroups: a group of the consumer protocol is alive while all of
+// its members have what they are to have.
+func TestProgressOfConsumerGroups(t *testing.T) {
+	r := newRig(defaults())
+	r.cluster.set("t", topicID("t"), 2)
+	beat := func(id string, epoch int32) int32 {
+		req := kmsg.NewPtrConsumerGroupHeartbeatRequest()
+		req.Version, req.Group, req.MemberID, req.MemberEpoch = 1, "g", id, epoch
+		if epoch == 0 {
+			req.RebalanceTimeoutMillis, req.SubscribedTopicNames, req.Topics = 60_000, []string{"t"}, []kmsg.ConsumerGroupHeartbeatRequestTopic{}
+		}
+		r.do(r.ConsumerHeartbeat(r.now, Client{}, req, func(string) bool { return true }, func(resp *kmsg.ConsumerGroupHeartbeatResponse) {
+			if resp.ErrorCode != 0 {
+				t.Fatalf("heartbeat of %s: %v", id, kafka.ErrorCode(resp.ErrorCode))
+			}
+			epoch = resp.MemberEpoch
+		}))
+		return epoch
+	}
+	check := func(what string, alive, members bool, state string, size int) {
+		t.Helper()
+		told := 0
+		r.Progress(10, func(p Progress) {
+			told++
+			if p.Alive != alive || p.Members != members {
+				t.Errorf("%s: %+v", what, p)
+			}
+		})
+		if told != 1 {
+			t.Errorf("%s: %d offsets", what, told)
+		}
+		if s, n := r.Membership("g"); s != state || n != size {
+			t.Errorf("%s: %s, %d members", what, s, n)
+		}
+	}
+	epoch := beat("a", 0)
+	req := kmsg.NewPtrOffsetCommitRequest()
+	req.Version, req.Group, req.MemberID, req.Generation = 9, "g", "a", epoch
+	topic := kmsg.NewOffsetCommitRequestTopic()
+	topic.Topic, topic.Partitions = "t", []kmsg.OffsetCommitRequestTopicPartition{kmsg.NewOffsetCommitRequestTopicPartition()}
+	req.Topics = append(req.Topics, topic)
+	r.do(r.Commit(r.now, req, func(resp *kmsg.OffsetCommitResponse) {
+		if code := resp.Topics[0].Partitions[0].ErrorCode; code != 0 {
+			t.Fatal(kafka.ErrorCode(code))
+		}
+	}))
+	check("one", true, true, "Stable", 1)
+	beat("b", 0)
+	check("two", false, true, "Assigning", 2)
+	beat("a", -1)
+	beat("b", -1)
+	check("none", false, false, "Empty", 0)
+	if s, n := r.Membership("other"); s != "" || n != 0 {
+		t.Errorf("a group that is not there: %s, %d members", s, n)
+	}
+}
