@@ -174,6 +174,12 @@ func (l *Log) admit(r *run, from origin, b record.Batch, guard Guard) Appended {
 		return refused
 	}
 	r.began = r.state.addData(h, l.end)
+	if r.began && len(l.producers.open)+len(r.begun) >= maxOpenTxns {
+		// Retriable, and what producers are told of a transaction that cannot be
+		// verified now.
+		refused.Err = kafka.ErrNotEnoughReplicas
+		return refused
+	}
 	return Appended{}
 }
 

@@ -125,3 +125,46 @@ func TestProducersOfALogAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenTransactionsOfALogAreBounded: with as many as there may be one more is refused,
+// those that are open go on, the next begins when one has ended, and producers without a
+// transaction come and go beside them.
+func TestOpenTransactionsOfALogAreBounded(t *testing.T) {
+	fx := newFixture(t)
+	write := func(id kafka.ProducerID, sequence int32, txn bool) kafka.ErrorCode {
+		b := record.NewBuilder(record.BatchOptions{Producer: &record.Producer{ID: id, BaseSequence: sequence}, Transactional: txn})
+		b.Append(record.Record{Timestamp: fx.now, Value: []byte("v")})
+		built, err := b.Build()
+		must(t, err)
+		var out [1]Appended
+		must(t, fx.log.AppendLeader(0, fx.now, []record.Batch{built}, out[:]))
+		return out[0].Err
+	}
+	for i := range kafka.ProducerID(maxOpenTxns) {
+		if code := write(i, 0, true); code != kafka.ErrNone {
+			t.Fatalf("transaction %d: %v", i, code)
+		}
+	}
+	end := fx.log.LogEnd()
+	if code := write(maxOpenTxns, 0, true); code != kafka.ErrNotEnoughReplicas || fx.log.LogEnd() != end {
+		t.Errorf("one more is told %v, and the log ends at %d, before at %d", code, fx.log.LogEnd(), end)
+	}
+	if code := write(7, 1, true); code != kafka.ErrNone {
+		t.Errorf("one that is open is told %v", code)
+	}
+	for i := range kafka.ProducerID(maxProducers + 1) {
+		if code := write(1_000_000+i, 0, false); code != kafka.ErrNone {
+			t.Fatalf("a producer without a transaction is told %v", code)
+		}
+	}
+	if n := len(fx.log.producers.list); n > maxOpenTxns+maxProducers {
+		t.Errorf("%d producers are remembered", n)
+	}
+	marker, err := fx.log.AppendMarker(0, fx.now, Marker{ProducerID: 7, Commit: true})
+	if must(t, err); marker.Err != kafka.ErrNone {
+		t.Fatalf("the marker: %v", marker.Err)
+	}
+	if code := write(maxOpenTxns, 0, true); code != kafka.ErrNone {
+		t.Errorf("when one has ended the next is told %v", code)
+	}
+}

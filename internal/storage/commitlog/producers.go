@@ -19,10 +19,14 @@ type endedTxn struct{ start, marker kafka.Offset }
 // indexFrom is the number of producers from which they are found by a map.
 const indexFrom = 16
 
-// maxProducers is how many producers a log remembers; one takes some 200 bytes. Apache
-// Kafka has no bound but producer.id.expiration.ms, a day, in which a client that asks
-// for id after id can fill any memory.
+// maxProducers is how many producers without an open transaction a log remembers; one
+// takes some 200 bytes. Apache Kafka has no bound but producer.id.expiration.ms, a day,
+// in which a client that asks for id after id can fill any memory.
 const maxProducers = 20_000
+
+// maxOpenTxns is how many transactions may be open in a log. Those that have begun
+// cannot be forgotten, so one more is refused until another ends.
+const maxOpenTxns = 20_000
 
 // producers is the state of all producers of a log, and of their transactions.
 // Nothing in it holds a pointer but the maps.
@@ -72,7 +76,7 @@ func (ps *producers) put(p *producer) {
 		ps.list[i] = *p
 		return
 	}
-	if len(ps.list) >= maxProducers {
+	if len(ps.list)-len(ps.open) >= maxProducers {
 		ps.forgetOldest()
 	}
 	ps.list = append(ps.list, *p)
@@ -113,16 +117,22 @@ func (ps *producers) expire(now kafka.TimestampMs, c *Config) {
 	ps.expireVerifying(now, c)
 }
 
-// forgetOldest forgets the quarter of the producers that wrote longest ago, but none
-// with an open transaction. One that is forgotten may go on, as after its expiry: only
-// a batch that it had sent twice would not be recognised.
+// forgetOldest leaves three quarters of maxProducers, but forgets none with an open
+// transaction: of the others those that wrote longest ago. One that is forgotten may go
+// on, as after its expiry: only a batch that it had sent twice would not be recognised.
 func (ps *producers) forgetOldest() {
 	ends := make([]kafka.Offset, 0, len(ps.list))
 	for i := range ps.list {
-		ends = append(ends, ps.list[i].lastOffset())
+		if ps.list[i].txnStart < 0 {
+			ends = append(ends, ps.list[i].lastOffset())
+		}
+	}
+	surplus := len(ends) - maxProducers*3/4
+	if surplus <= 0 {
+		return
 	}
 	slices.Sort(ends)
-	oldest := ends[len(ends)/4]
+	oldest := ends[surplus-1]
 	ps.list = slices.DeleteFunc(ps.list, func(p producer) bool { return p.txnStart < 0 && p.lastOffset() <= oldest })
 	ps.reindex()
 }
