@@ -131,9 +131,18 @@ func (n *Node) followGroups(c *image.TopicChange) { n.follow(c, n.groups.Lead, n
 
 // follow has coordinators follow the leaders of the partitions of their topic.
 func (n *Node) follow(c *image.TopicChange, lead func(int32, runtime.Leadership), resign func(int32)) {
+	gone := 0
+	defer func() {
+		if gone > 0 {
+			n.log.Info("no longer the coordinator", "topic", c.Topic().Name, "partitions", gone)
+		}
+	}()
 	for p := range c.Partitions() {
 		if p.New == nil || p.New.Leader != n.config.Node.ID {
 			resign(p.Number)
+			if p.Old != nil && p.Old.Leader == n.config.Node.ID {
+				gone++
+			}
 			continue
 		}
 		led := n.replicas.Led(p.Topic.Name, p.Number, p.New.LeaderEpoch)

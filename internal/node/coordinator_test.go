@@ -100,3 +100,18 @@ func TestGroupsHaveToWaitWhileTheirPartitionIsLoaded(t *testing.T) {
 	close(held.release)
 	eventually(t, "the coordinator is loaded", func() bool { return f.groupCode(1) == kafka.ErrNone })
 }
+
+// TestAStopTellsOfItsCoordinatorsInOneLine: not of each partition of their topic.
+func TestAStopTellsOfItsCoordinatorsInOneLine(t *testing.T) {
+	f := start(t, t.TempDir(), "offsets.topic.num.partitions=20")
+	c, closeClient := f.client()
+	f.findGroup(c, "g")
+	for partition := range int32(20) {
+		eventually(t, "the coordinator is loaded", func() bool { return f.groupCode(partition) == kafka.ErrNone })
+	}
+	closeClient()
+	f.stop()
+	if n := strings.Count(f.log.String(), `"no longer the coordinator"`); n != 1 || !strings.Contains(f.log.String(), "topic=__consumer_offsets partitions=20") {
+		t.Errorf("%d lines", n)
+	}
+}

@@ -133,7 +133,7 @@ func (s *shard[M]) react() {
 func (s *shard[M]) follow(wanted *Leadership) {
 	switch {
 	case wanted == nil && s.led != nil:
-		s.r.o.Log.Info("no longer the coordinator", "partition", s.name(), "leader_epoch", s.led.Epoch)
+		s.r.o.Log.Debug("no longer the coordinator", "partition", s.name(), "leader_epoch", s.led.Epoch)
 		s.unload(gone)
 		s.led = nil
 	case wanted == nil || s.led != nil && s.led.same(wanted):
