@@ -57,6 +57,8 @@ type Loader struct {
 	stream   *image.Stream
 	caughtUp bool
 
+	failing bool // the last snapshot failed; owned by who calls WriteSnapshot
+
 	loaded atomic.Pointer[image.Image]
 	shown  atomic.Pointer[image.Image]
 

@@ -405,6 +405,36 @@ func TestFailedSnapshotIsDiscardedAndLogged(t *testing.T) {
 	}
 }
 
+// TestAFailingSnapshotIsLoggedOnce: the second failure in a row is no second ERROR, and
+// one after a snapshot that was made is.
+func TestAFailingSnapshotIsLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	fails := true
+	l, _, _ := newLoader(t, func(o *Options) {
+		o.SnapshotBytes = 1
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.CreateSnapshot = func(image.Position) (SnapshotWriter, error) {
+			if fails {
+				return nil, errors.New("no space")
+			}
+			return &kept{}, nil
+		}
+	})
+	f := &feed{t: t}
+	f.apply(l, f.batch(level(33)))
+	for i, want := range []int{1, 1, 1, 2} {
+		fails = i != 2
+		f.apply(l, f.batch(topic(fmt.Sprint("t", i), byte(i+1))))
+		drain(l.Publish)
+		if drain(l.WriteSnapshot) != 1 {
+			t.Fatalf("snapshot %d is not due", i)
+		}
+		if n := strings.Count(log.String(), "level=ERROR"); n != want {
+			t.Errorf("after snapshot %d there are %d errors, want %d:\n%s", i, n, want, log.String())
+		}
+	}
+}
+
 func TestErrorsNameTheOffset(t *testing.T) {
 	for name, value := range map[string][]byte{"unknown type": {1, 99, 0, 0}, "no frame": {7}, "out of order": {1, 24, 0, 0}} {
 		l, _, _ := newLoader(t, nil)

@@ -52,7 +52,8 @@ func (l *Loader) judge(img *image.Image) {
 }
 
 // WriteSnapshot writes the snapshot that is due and says whether one was. A failure is
-// logged; the next snapshot is due when enough has come again.
+// logged, once until a snapshot succeeds; the next one is due when enough has come
+// again. Calls come one at a time.
 func (l *Loader) WriteSnapshot() bool {
 	l.mu.Lock()
 	img, reason := l.due, l.dueReason
@@ -63,8 +64,14 @@ func (l *Loader) WriteSnapshot() bool {
 	}
 	log := l.opts.Logger.With("offset", int64(img.Position.Offset), "reason", reason)
 	switch made, err := l.write(img); {
+	case err != nil && l.failing:
+		log.Debug("metadata snapshot failed again", "error", err)
 	case err != nil:
-		log.Error("metadata snapshot failed", "error", err)
+		l.failing = true
+		log.Error("metadata snapshot failed; it is tried again when the next one is due", "error", err)
+	case made && l.failing:
+		l.failing = false
+		log.Info("metadata snapshot made, after some had failed")
 	case made:
 		log.Debug("metadata snapshot made")
 	default:
