@@ -13,6 +13,21 @@ func (k *Key) withoutEffect() string {
 	return ""
 }
 
+// Told remembers of which keys it was told that they have no effect. It is not safe for
+// use by many.
+type Told map[string]bool
+
+// New are the warnings of keys that were not told yet; from now on they are.
+func (t Told) New(warnings []Warning) (out []Warning) {
+	for _, w := range warnings {
+		if !t[w.Key] {
+			t[w.Key] = true
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // TopicWithoutEffect names what is set on a topic and has no effect in this
 // release.
 func TopicWithoutEffect(overrides map[string]string) []Warning {

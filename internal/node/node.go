@@ -88,7 +88,7 @@ type Node struct {
 	member    atomic.Pointer[membership.Member]
 	topics    atomic.Pointer[groupTopics] // as consumer groups see them; written by the publishing goroutine
 	dynamic   config.Dynamic              // owned by the publishing goroutine
-	told      map[string]bool             // keys without effect that were named; owned by the publishing goroutine
+	told      config.Told                 // keys without effect that were named; owned by the publishing goroutine
 	assigned  []assigned                  // not handed to assignments yet; owned by the publishing goroutine
 
 	serving   chan struct{} // closed when clients are let in
@@ -111,7 +111,7 @@ func Start(o Options) (*Node, error) {
 	loggers := loglevel.New(o.Level)
 	n := &Node{
 		config: o.Config, authorizer: o.Authorizer, log: slog.New(loggers.Handler(o.Log.Handler())), loggers: loggers, meters: newMeters(),
-		told:        map[string]bool{},
+		told:        config.Told{},
 		resolutions: make(chan group.Resolution, maxResolutions),
 		serving:     make(chan struct{}), failed: make(chan struct{}), stop: make(chan struct{}),
 	}

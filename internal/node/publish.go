@@ -38,24 +38,15 @@ func (n *Node) publishConfig(d *image.Delta) {
 	for _, p := range problems {
 		n.log.Error("dynamic configuration ignored", "error", p)
 	}
-	n.tellOfNoEffect(next)
+	for _, w := range n.told.New(next.WithoutEffect()) {
+		n.log.Warn("a setting of the running node has no effect in this release", "key", w.Key, "reason", w.Text)
+	}
 	n.effective.Store(c)
 	n.server.SetLimits(limits(c))
 	n.replicas.SetConfig(c)
 	if m := n.member.Load(); m != nil {
 		_, cordoned := n.brokerDirectories()
 		m.Cordon(cordoned)
-	}
-}
-
-// tellOfNoEffect logs, once per key, that something is set on which this release
-// does not act.
-func (n *Node) tellOfNoEffect(d config.Dynamic) {
-	for _, w := range d.WithoutEffect() {
-		if !n.told[w.Key] {
-			n.told[w.Key] = true
-			n.log.Warn("a setting of the running node has no effect in this release", "key", w.Key, "reason", w.Text)
-		}
 	}
 }
 

@@ -152,19 +152,10 @@ func (m *Manager) settingsFor(c *config.Broker, img *image.Image, topic string, 
 		return defaults
 	}
 	overrides := maps.Collect(set.All())
-	m.tellOfNoEffect(topic, overrides)
-	return m.newSettings(c, topic, overrides)
-}
-
-// tellOfNoEffect logs, once per key, that a topic sets something on which this
-// release does not act.
-func (m *Manager) tellOfNoEffect(topic string, overrides map[string]string) {
-	for _, w := range config.TopicWithoutEffect(overrides) {
-		if !m.told[w.Key] {
-			m.told[w.Key] = true
-			m.env.log.Warn("a setting of topics has no effect in this release", "key", w.Key, "reason", w.Text, "first_topic", topic)
-		}
+	for _, w := range m.told.New(config.TopicWithoutEffect(overrides)) {
+		m.env.log.Warn("a setting of topics has no effect in this release", "key", w.Key, "reason", w.Text, "first_topic", topic)
 	}
+	return m.newSettings(c, topic, overrides)
 }
 
 func (m *Manager) newSettings(c *config.Broker, topic string, overrides map[string]string) *settings {

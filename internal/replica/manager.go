@@ -88,8 +88,8 @@ type Manager struct {
 	stop      chan struct{} // closed by Close
 	recovered chan struct{} // closed when every log of the start is open
 	loops     sync.WaitGroup
-	started   bool            // owned by who calls Apply
-	told      map[string]bool // topic keys without effect that were logged; likewise
+	started   bool        // owned by who calls Apply
+	told      config.Told // topic keys without effect that were logged; likewise
 	closing   sync.Once
 }
 
@@ -113,7 +113,7 @@ func Open(o Options) (*Manager, error) {
 	}
 	e.alter = &alterSender{env: e, controller: o.Controller, epoch: o.BrokerEpoch, waiting: map[*Partition]isr.Proposal{}}
 	m := &Manager{
-		env: e, opts: o, topics: map[string]*hostedTopic{}, told: map[string]bool{},
+		env: e, opts: o, topics: map[string]*hostedTopic{}, told: config.Told{},
 		stop: make(chan struct{}), recovered: make(chan struct{}),
 	}
 	m.sessions = fetchsession.NewCache[sessionState, slotState](o.Config.Fetch.SessionCacheSize, func() uint32 { return uint32(e.draw()) })
