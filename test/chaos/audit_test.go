@@ -2,11 +2,14 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"barnabas/test/chaos/history"
 )
@@ -14,25 +17,37 @@ import (
 // ask writes down what the group has committed. The end of a transaction is answered
 // before its offsets count, so it asks for what is stable; and by name, for whoever asks
 // for everything is not told of a partition that has a first offset on its way.
-func (w *world) ask(ctx context.Context, client string, adm *kadm.Client) error {
-	e := history.Event{Kind: history.Committed, Client: client, Group: group, Outcome: history.OK, Begun: w.now()}
-	answers, err := adm.FetchOffsetsForTopics(kadm.RequireStable(ctx), group, inputs)
-	if err != nil {
-		return err
-	}
-	e.Ended = w.now()
+func (w *world) ask(ctx context.Context, client string, cl *kgo.Client) error {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.RequireStable = true
+	asked := kmsg.OffsetFetchRequestGroup{Group: group, Topics: []kmsg.OffsetFetchRequestGroupTopic{{Topic: inputs}}, MemberEpoch: -1}
 	for i := range int32(partitions) {
-		at := int64(-1)
-		if o, ok := answers.Lookup(inputs, i); ok {
-			if o.Err != nil {
-				return o.Err
-			}
-			at = o.At
-		}
-		e.Offsets = append(e.Offsets, history.Position{Partition: history.Partition{Topic: inputs, Index: i}, Offset: at})
+		asked.Topics[0].Partitions = append(asked.Topics[0].Partitions, i)
 	}
-	w.history.Add(e)
-	return nil
+	req.Groups = append(req.Groups, asked)
+	for {
+		e := history.Event{Kind: history.Committed, Client: client, Group: group, Outcome: history.OK, Begun: w.now()}
+		resp, err := req.RequestWith(ctx, cl)
+		if err != nil {
+			return err
+		}
+		e.Ended = w.now()
+		if err := kerr.ErrorForCode(resp.Groups[0].ErrorCode); err != nil {
+			return err
+		}
+		var refused error
+		for _, p := range resp.Groups[0].Topics[0].Partitions {
+			refused = errors.Join(refused, kerr.ErrorForCode(p.ErrorCode))
+			e.Offsets = append(e.Offsets, history.Position{Partition: history.Partition{Topic: inputs, Index: p.Partition}, Offset: p.Offset})
+		}
+		if refused == nil {
+			w.history.Add(e)
+			return nil
+		}
+		if wait(ctx, 50*time.Millisecond); !errors.Is(refused, kerr.UnstableOffsetCommit) || ctx.Err() != nil {
+			return refused
+		}
+	}
 }
 
 // observe asks all the time, until the context ends.
@@ -44,7 +59,7 @@ func (w *world) observe(ctx context.Context) error {
 	defer cl.Close()
 	for ctx.Err() == nil {
 		asking, done := context.WithTimeout(ctx, 5*time.Second)
-		_ = w.ask(asking, "observer", kadm.NewClient(cl)) // the node may be dead
+		_ = w.ask(asking, "observer", cl) // the node may be dead
 		done()
 		wait(ctx, 50*time.Millisecond)
 	}
@@ -60,11 +75,11 @@ func (w *world) audit(ctx context.Context) error {
 	}
 	defer cl.Close()
 	adm := kadm.NewClient(cl)
-	ends, err := stable(ctx, adm)
+	ends, err := stable(ctx, adm, inputs, outputs)
 	if err != nil {
 		return err
 	}
-	if err := w.ask(ctx, "audit", adm); err != nil {
+	if err := w.ask(ctx, "audit", cl); err != nil {
 		return err
 	}
 	for p, end := range ends {
@@ -76,16 +91,16 @@ func (w *world) audit(ctx context.Context) error {
 }
 
 // stable waits until the last stable offset of each partition is its end.
-func stable(ctx context.Context, adm *kadm.Client) (map[history.Partition]int64, error) {
+func stable(ctx context.Context, adm *kadm.Client, topics ...string) (map[history.Partition]int64, error) {
 	for {
-		ends, err := adm.ListEndOffsets(ctx, inputs, outputs)
+		ends, err := adm.ListEndOffsets(ctx, topics...)
 		if err == nil {
 			err = ends.Error()
 		}
 		if err != nil {
 			return nil, err
 		}
-		stable, err := adm.ListCommittedOffsets(ctx, inputs, outputs)
+		stable, err := adm.ListCommittedOffsets(ctx, topics...)
 		if err == nil {
 			err = stable.Error()
 		}
@@ -112,32 +127,44 @@ func stable(ctx context.Context, adm *kadm.Client) (map[history.Partition]int64,
 // scan reads a partition from its beginning to its end.
 func (w *world) scan(ctx context.Context, p history.Partition, end int64) error {
 	e := history.Event{Kind: history.Scan, Client: "audit", Outcome: history.OK, ReadCommitted: true, Begun: w.now(), Offsets: []history.Position{{Partition: p}}}
-	if end > 0 {
-		cl, err := kgo.NewClient(kgo.SeedBrokers(w.address), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
-			kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.Topic: {p.Index: kgo.NewOffset().At(0)}}))
+	records, err := readCommitted(ctx, w.address, p, end)
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		record, err := seen(r)
 		if err != nil {
 			return err
 		}
-		defer cl.Close()
-		for next := int64(0); next < end; {
-			fetches := cl.PollFetches(ctx)
-			if err := fetches.Err(); err != nil {
-				return fmt.Errorf("reading %s at %d of %d: %w", p, next, end, err)
-			}
-			for _, r := range fetches.Records() {
-				next = r.Offset + 1
-				if r.Attrs.IsControl() {
-					continue
-				}
-				record, err := seen(r)
-				if err != nil {
-					return err
-				}
-				e.Records = append(e.Records, record)
-			}
-		}
+		e.Records = append(e.Records, record)
 	}
 	e.Ended = w.now()
 	w.history.Add(e)
 	return nil
+}
+
+// readCommitted gives the records of a partition up to its end.
+func readCommitted(ctx context.Context, address string, p history.Partition, end int64) (records []*kgo.Record, err error) {
+	if end == 0 {
+		return nil, nil
+	}
+	cl, err := kgo.NewClient(kgo.SeedBrokers(address), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{p.Topic: {p.Index: kgo.NewOffset().At(0)}}))
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	for next := int64(0); next < end; {
+		fetches := cl.PollFetches(ctx)
+		if err := fetches.Err(); err != nil {
+			return nil, fmt.Errorf("reading %s at %d of %d: %w", p, next, end, err)
+		}
+		for _, r := range fetches.Records() {
+			next = r.Offset + 1
+			if !r.Attrs.IsControl() {
+				records = append(records, r)
+			}
+		}
+	}
+	return records, nil
 }

@@ -21,6 +21,8 @@ import (
 var (
 	kills        = flag.Int("kills", 5, "how often the node is killed under load")
 	transactions = flag.Int64("transactions", 3000, "how many transactions are to be committed at least")
+	restarts     = flag.Int("restarts", 3, "how often the node is killed under Streams and Connect")
+	ofJava       = flag.Int64("java-transactions", 1000, "how many Java is to commit with each group.protocol at least")
 	apache       = flag.Bool("apache", false, "run against Apache Kafka instead of ours")
 	seed         = flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of random moments")
 	keep         = flag.String("history", "", "file to which the history is written if it has anomalies")
@@ -33,7 +35,7 @@ func TestTransformersAreExactlyOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	node := newNode(t)
 	w := &world{address: node.Address(), history: &history.History{}, began: time.Now()}
-	createTopics(t, w.address)
+	createTopics(t, w.address, partitions, inputs, outputs)
 	ctx, stop := context.WithCancel(context.Background())
 	var clients sync.WaitGroup
 	defer clients.Wait()
@@ -124,7 +126,7 @@ func newNode(t *testing.T) *kit.Node {
 	return n
 }
 
-func createTopics(t *testing.T, address string) {
+func createTopics(t *testing.T, address string, partitions int32, names ...string) {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(address))
 	if err != nil {
@@ -133,7 +135,7 @@ func createTopics(t *testing.T, address string) {
 	defer cl.Close()
 	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
-	made, err := kadm.NewClient(cl).CreateTopics(ctx, partitions, 1, nil, inputs, outputs)
+	made, err := kadm.NewClient(cl).CreateTopics(ctx, partitions, 1, nil, names...)
 	if err == nil {
 		err = made.Error()
 	}
