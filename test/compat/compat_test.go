@@ -35,7 +35,7 @@ type client interface {
 	consume(bootstrap, topic string, n int) error
 }
 
-func startServer(t *testing.T, apache *kit.Apache) *kit.Node {
+func startServer(t *testing.T, apache *kit.Apache, properties ...string) *kit.Node {
 	t.Helper()
 	var s kit.Server = apache
 	if *server != "apache" {
@@ -45,7 +45,7 @@ func startServer(t *testing.T, apache *kit.Apache) *kit.Node {
 		}
 		s = b
 	}
-	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"))
+	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"), properties...)
 	if err != nil {
 		t.Fatal(err)
 	}

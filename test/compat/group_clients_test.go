@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"barnabas/test/kit"
@@ -26,14 +27,23 @@ type groupClient struct {
 	command []string
 	// cannot says, of what scenarios need, what the library does not have, and why.
 	cannot map[string]string
+	modern bool // it uses the consumer protocol
 	idle   *idleMembers
 }
 
 // groupClients lists the libraries.
 func groupClients(t *testing.T, apache *kit.Apache, python string) []groupClient {
 	member := memberProgram(t)
+	java := []string{"java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF", "-cp", javaMember(t, apache) + ":" + apache.ClassPath(), "Member"}
+	modern := func(name string, command []string) groupClient {
+		return groupClient{name: name + "-consumer", command: append(slices.Clone(command), "consumer"), modern: true, cannot: map[string]string{
+			needStatic: "an instance that crashed has its id until its session ends",
+		}}
+	}
 	clients := []groupClient{
-		{name: "java", command: []string{"java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dlog4j2.level=OFF", "-cp", javaMember(t, apache) + ":" + apache.ClassPath(), "Member"}},
+		{name: "java", command: java},
+		modern("java", java),
+		modern("franz-go", []string{member, "franz-go"}),
 		{name: "librdkafka", command: []string{python, "python/member_confluent.py"}},
 		{name: "franz-go", command: []string{member, "franz-go"}},
 		{name: "sarama", command: []string{member, "sarama"}, cannot: map[string]string{

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"barnabas/test/kit"
 )
@@ -27,7 +29,9 @@ func groupValue(partition int32, offset int64) string { return fmt.Sprintf("%d:%
 // time on one node; at the end the node is restarted under all of them.
 func TestGroupScenarios(t *testing.T) {
 	apache, python := installClients(t)
-	node := startServer(t, apache)
+	// Members of the consumer protocol have the session and the interval of the group.
+	node := startServer(t, apache, "group.consumer.min.session.timeout.ms=1000", "group.consumer.session.timeout.ms=6000",
+		"group.consumer.min.heartbeat.interval.ms=100", "group.consumer.heartbeat.interval.ms=400")
 	cl, err := kgo.NewClient(kgo.SeedBrokers(node.Address()), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		// Not all libraries here bring codecs, and topics are young when they are written to.
 		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.UnknownTopicRetries(-1))
@@ -202,11 +206,33 @@ func (s *groupStage) later(what string, before, after int32) {
 // describe is the group as the broker sees it.
 func (s *groupStage) describe() kadm.DescribedGroup {
 	s.Helper()
+	if s.client.modern {
+		return s.describeConsumers()
+	}
 	described, err := kadm.NewClient(s.cl).DescribeGroups(s.context(), s.group)
 	if err != nil {
 		s.Fatal(err)
 	}
 	return described[s.group]
+}
+
+// describeConsumers is describe for a group of the consumer protocol.
+func (s *groupStage) describeConsumers() (d kadm.DescribedGroup) {
+	s.Helper()
+	req := kmsg.NewPtrConsumerGroupDescribeRequest()
+	req.Groups = []string{s.group}
+	resp, err := req.RequestWith(s.context(), s.cl)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	d.State = resp.Groups[0].State
+	for _, m := range resp.Groups[0].Members {
+		d.Members = append(d.Members, kadm.DescribedGroupMember{MemberID: m.MemberID})
+	}
+	return d
 }
 
 // restartUnderGroups has a member of each library read while the node is restarted.

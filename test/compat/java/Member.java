@@ -17,7 +17,10 @@ public class Member {
     private static String topic;
     private static final Set<TopicPartition> owned = new TreeSet<>(Comparator.comparingInt(TopicPartition::partition));
 
+    private static boolean modern; // the group uses the consumer protocol
+
     public static void main(String[] args) throws Exception {
+        modern = args.length > 0 && args[0].equals("consumer");
         Thread reader = new Thread(Member::read);
         reader.setDaemon(true);
         reader.start();
@@ -97,10 +100,17 @@ public class Member {
         Properties p = new Properties();
         p.put("bootstrap.servers", c.get("bootstrap").asText());
         p.put("group.id", c.get("group").asText());
-        p.put("group.protocol", "classic");
         p.put("auto.offset.reset", c.get("reset").asText());
-        p.put("session.timeout.ms", c.get("session_ms").asText());
-        p.put("heartbeat.interval.ms", "400");
+        if (modern) {
+            p.put("group.protocol", "consumer");
+            p.put("group.remote.assignor", "range");
+        } else {
+            p.put("group.protocol", "classic");
+            p.put("session.timeout.ms", c.get("session_ms").asText());
+            p.put("heartbeat.interval.ms", "400");
+            p.put("partition.assignment.strategy", c.path("assignor").asText().equals("cooperative")
+                ? "org.apache.kafka.clients.consumer.CooperativeStickyAssignor" : "org.apache.kafka.clients.consumer.RangeAssignor");
+        }
         p.put("enable.auto.commit", c.path("auto_ms").asInt() > 0);
         if (c.path("auto_ms").asInt() > 0) {
             p.put("auto.commit.interval.ms", c.get("auto_ms").asText());
@@ -108,8 +118,6 @@ public class Member {
         if (!c.path("instance").asText("").isEmpty()) {
             p.put("group.instance.id", c.get("instance").asText());
         }
-        p.put("partition.assignment.strategy", c.path("assignor").asText().equals("cooperative")
-            ? "org.apache.kafka.clients.consumer.CooperativeStickyAssignor" : "org.apache.kafka.clients.consumer.RangeAssignor");
         consumer = new KafkaConsumer<>(p, new StringDeserializer(), new StringDeserializer());
         consumer.subscribe(List.of(topic), new Listener());
     }
@@ -159,7 +167,7 @@ public class Member {
         }
 
         private void owns() {
-            event("owns", Map.of("partitions", owned.stream().map(TopicPartition::partition).toList(), "generation", consumer.groupMetadata().generationId()));
+            event("owns", Map.of("partitions", owned.stream().map(TopicPartition::partition).toList(), "generation", modern ? -1 : consumer.groupMetadata().generationId()));
         }
     }
 }

@@ -17,6 +17,8 @@ type franz struct {
 	topic string
 	cl    *kgo.Client
 	done  chan struct{} // closed when the poll loop has ended
+	// serverSide: the group uses the consumer protocol
+	serverSide bool
 
 	mu    sync.Mutex
 	owned map[int32]bool  // guarded by mu
@@ -27,12 +29,15 @@ func (f *franz) join(c command) error {
 	f.topic, f.owned, f.next, f.done = c.Topic, map[int32]bool{}, map[int32]int64{}, make(chan struct{})
 	reset := map[string]kgo.Offset{"earliest": kgo.NewOffset().AtStart(), "latest": kgo.NewOffset().AtEnd(), "none": kgo.NoResetOffset()}[c.Reset]
 	balancer := kgo.RangeBalancer()
-	if c.Assignor == "cooperative" {
+	if c.Assignor == "cooperative" && !f.serverSide {
 		balancer = kgo.CooperativeStickyBalancer()
 	}
 	options := []kgo.Opt{kgo.SeedBrokers(c.Bootstrap), kgo.ConsumerGroup(c.Group), kgo.ConsumeTopics(c.Topic), kgo.Balancers(balancer),
 		kgo.ConsumeResetOffset(reset), kgo.SessionTimeout(c.session()), kgo.HeartbeatInterval(heartbeat),
 		kgo.OnPartitionsAssigned(f.assigned), kgo.OnPartitionsRevoked(f.revoked), kgo.OnPartitionsLost(f.revoked)}
+	if f.serverSide {
+		options = append(options, kgo.ServerSideBalancer())
+	}
 	if c.Reset == "none" {
 		// The engine takes no policy of none for partitions without a commit.
 		options = append(options, kgo.ConsumeStartOffset(kgo.NewOffset().AtCommitted()))
