@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,9 +74,23 @@ type enlister struct{ n *Node }
 
 // Enlist implements replica.Transactions.
 func (e enlister) Enlist(r replica.Enlistment, answer func([]kafka.ErrorCode)) {
+	if !e.n.coordinated(r.TransactionalID) {
+		answer(slices.Repeat([]kafka.ErrorCode{kafka.ErrCoordinatorNotAvailable}, len(r.Partitions)))
+		return
+	}
 	e.n.transactions.Enlist(txn.Partitions{
 		TransactionalID: r.TransactionalID, ProducerID: r.ProducerID, Epoch: r.ProducerEpoch, List: r.Partitions,
 	}, transactions.SpeaksIn(r.Version, produceAbortable), answer)
+}
+
+// coordinated says whether the partition in which a transactional id lives has a leader.
+func (n *Node) coordinated(id string) bool {
+	t := n.Image().Topics.ByName(kafka.TransactionStateTopic)
+	if t == nil {
+		return false
+	}
+	p := t.Partition(kafka.CoordinatorPartition(id, int32(t.Len())))
+	return p != nil && p.Leader != kafka.NoBroker
 }
 
 // tellTransactions tells the numbers of the transaction coordinator.
