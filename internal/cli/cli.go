@@ -47,6 +47,7 @@ func commands() []command {
 		{"Topics and records", "delete-records", "kafka-delete-records", "delete records below an offset", waits("delete-records", client.DeleteRecords)},
 		{"Groups of consumers", "consumer-groups", "kafka-consumer-groups", "list, describe and delete consumer groups, and reset their offsets", waits("consumer-groups", client.ConsumerGroups)},
 		{"Groups of consumers", "groups", "kafka-groups", "list groups of all types; why GROUP: its last rebalances, and where it is stuck", waits("groups", client.Groups)},
+		{"Transactions", "transactions", "kafka-transactions", "list, describe and end transactions; find those that hang", waits("transactions", client.Transactions)},
 		{"The cluster", "cluster", "kafka-cluster", "tell of the cluster's nodes, forget one", waits("cluster", client.Cluster)},
 		{"The cluster", "broker-api-versions", "kafka-broker-api-versions", "list the requests that brokers serve", waits("broker-api-versions", client.BrokerAPIVersions)},
 		{"The cluster", "features", "kafka-features", "tell and change feature levels", waits("features", client.Features)},

@@ -50,6 +50,11 @@
 //	groups.go              groups; groups_why.go groups why
 //	group_admin.go         what the tools for groups ask brokers
 //
+// Transactions:
+//
+//	transactions.go        transactions: options and what coordinators know;
+//	                       transactions_hanging.go what partitions know
+//
 // The cluster:
 //
 //	cluster.go             cluster

@@ -19,7 +19,7 @@ func Completion() map[string]completion.Command {
 		out[name] = completion.OfSet(set)
 	}
 	for name, tool := range map[string]*argparse.Tool{
-		"cluster": clusterTool(), "features": featuresTool(), "metadata-quorum": metadataQuorumTool(),
+		"cluster": clusterTool(), "features": featuresTool(), "metadata-quorum": metadataQuorumTool(), "transactions": transactionsTool(),
 		"producer-perf-test": producerPerfTool(), "verifiable-producer": verifiableProducerTool(), "verifiable-consumer": verifiableConsumerTool(),
 	} {
 		out[name] = completion.OfTool(tool)
