@@ -218,3 +218,35 @@ func TestACoordinatorVerifiesWhatItAppends(t *testing.T) {
 		t.Errorf("a topic that is not there: %v", code)
 	}
 }
+
+// TestAPartitionThatIsNotLedExists: the coordinator of a transaction drops the marker of a
+// partition only where the metadata says that it is gone, whoever leads it.
+func TestAPartitionThatIsNotLedExists(t *testing.T) {
+	n := newNode(t, oneDisk())
+	n.create("a", 1)
+	n.create("elsewhere", 1)
+	n.lead("elsewhere", 0, 9)
+	n.create("nobody", 1)
+	n.lead("nobody", 0, -1)
+	n.start()
+	defer n.close()
+	for _, topic := range []string{"a", "elsewhere", "nobody"} {
+		if !n.m.Exists(kafka.TopicPartition{Topic: topic}) {
+			t.Errorf("%s-0 is taken for gone", topic)
+		}
+	}
+	for _, tp := range []kafka.TopicPartition{{Topic: "a", Partition: 1}, {Topic: "a", Partition: -1}, {Topic: "nosuch"}} {
+		if n.m.Exists(tp) {
+			t.Errorf("%v is taken for being there", tp)
+		}
+	}
+	writes := []MarkerWrite{{Topic: "nobody", Marker: Marker{ProducerID: 7}}, {Topic: "elsewhere", Marker: Marker{ProducerID: 7}}}
+	done := make(chan struct{})
+	n.m.WriteMarkers(writes, time.Minute, func() { close(done) })
+	<-done
+	for _, w := range writes {
+		if w.Code == kafka.ErrNone || w.Code == kafka.ErrUnknownTopicOrPartition {
+			t.Errorf("a marker for %s-0, which is not led here: %v", w.Topic, w.Code)
+		}
+	}
+}
