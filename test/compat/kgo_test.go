@@ -15,7 +15,6 @@ import (
 // notServed are the tests of franz-go's package kgo that skip themselves or are left
 // out, with what they need. Everything else has to pass.
 var notServed = map[string]string{
-	"TestTxnEtl":                               "transactions",
 	"Test848RegexBrokerResolves":               "the consumer group protocol (KIP-848)",
 	"TestConsumeRegexShareSkipsInternal":       "share groups",
 	"TestShareGroup":                           "share groups",
@@ -46,8 +45,7 @@ func TestFranzGoOwnTests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It waits for ever for what a broker does not serve.
-	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.timeout=10m", "-test.skip=^TestTxnEtl$")
+	cmd := exec.CommandContext(t.Context(), binary, "-test.v", "-test.timeout=10m")
 	cmd.Dir = strings.TrimSpace(string(dir))
 	cmd.Env = append(os.Environ(), "KGO_SEEDS="+node.Address(), "KGO_TEST_RF=1", "KGO_TEST_RECORDS=20000")
 	out, runErr := cmd.CombinedOutput()
