@@ -168,3 +168,22 @@ func readCommitted(ctx context.Context, address string, p history.Partition, end
 	}
 	return records, nil
 }
+
+// committedRecords gives the records of a topic that are committed by now.
+func committedRecords(ctx context.Context, adm *kadm.Client, address, topic string) (all []*kgo.Record, err error) {
+	ends, err := adm.ListCommittedOffsets(ctx, topic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, end := range ends.Offsets()[topic] {
+		records, err := readCommitted(ctx, address, history.Partition{Topic: topic, Index: end.Partition}, end.At)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, records...)
+	}
+	return all, nil
+}
