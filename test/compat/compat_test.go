@@ -2,6 +2,7 @@ package compat
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,6 +49,13 @@ func startServer(t *testing.T, apache *kit.Apache, properties ...string) *kit.No
 	n, err := kit.NewNode(s, filepath.Join(t.TempDir(), "node"), properties...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *server != "apache" {
+		ports, err := kit.FreePorts(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Admin = fmt.Sprint("127.0.0.1:", ports[0])
 	}
 	n.EndWith(t)
 	if err := n.Start(); err != nil {

@@ -29,7 +29,12 @@ async function join(c) {
     next = new Map()
     event('owns', { partitions: [], generation: -1 })
   })
-  consumer.on(consumer.events.CRASH, ({ payload }) => failed(payload.error))
+  // While the only broker is away the search for a coordinator is an error that kafkajs
+  // does not try again: the application has to begin anew.
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    if (payload.restart || payload.error.message !== 'Failed to find group coordinator') return failed(payload.error)
+    setTimeout(() => join(c).catch(failed), 200)
+  })
   await consumer.connect()
   await consumer.subscribe({ topics: [topic], fromBeginning: c.reset === 'earliest' })
   await consumer.run({
