@@ -365,28 +365,35 @@ func TestAnswersOfOneDrainLeaveWithOneWrite(t *testing.T) {
 	}, func(o *Options) {
 		o.wrapTransport = func(tr transport) transport { return countedTransport{tr, &reads, &writes} }
 	})
-	c := s.dial(t)
-	c.send(frame(0, metadata()))
-	r := <-first
-	var all []byte
-	for i := range int32(20) {
-		m := metadata()
-		if i%3 > 0 {
-			m = produce(100)
+	// The scheduler may have the connection read while the bytes come in, in two drains.
+	for attempt := range 10 {
+		writes.Store(0)
+		c := s.dial(t)
+		c.send(frame(0, metadata()))
+		r := <-first
+		var all []byte
+		for i := range int32(20) {
+			m := metadata()
+			if i%3 > 0 {
+				m = produce(100)
+			}
+			all = append(all, frame(1+i, m)...)
 		}
-		all = append(all, frame(1+i, m)...)
-	}
-	c.send(all)
-	eventually(t, "the bytes at the server", func() bool { return pendingBytes(c) == 0 })
-	echo(r)
-	for i := range int32(21) {
-		if id, _ := c.receive(); id != i {
-			t.Fatalf("answer to %d, want %d", id, i)
+		c.send(all)
+		eventually(t, "the bytes at the server", func() bool { return pendingBytes(c) == 0 })
+		echo(r)
+		for i := range int32(21) {
+			if id, _ := c.receive(); id != i {
+				t.Fatalf("answer to %d, want %d", id, i)
+			}
 		}
+		n := writes.Load()
+		if n == 2 {
+			return
+		}
+		t.Logf("attempt %d: %d writes, want 2", attempt, n)
 	}
-	if n := writes.Load(); n != 2 {
-		t.Errorf("%d writes, want 2", n)
-	}
+	t.Error("no drain was answered with one write")
 }
 
 // TestConnectionStopsReadingWhenTooMuchWaits: requests without an answer, or
