@@ -86,7 +86,7 @@ func newGroupReader(props map[string]string) (*groupReader, error) {
 		// Where a position is out of the log, the engine only knows the ends.
 		props["auto.offset.reset"] = "earliest"
 	}
-	if props["partition.assignment.strategy"] == "" {
+	if props["partition.assignment.strategy"] == "" && !strings.EqualFold(props["group.protocol"], "consumer") {
 		props["partition.assignment.strategy"] = "RangeAssignor,CooperativeStickyAssignor"
 	}
 	if props["max.poll.interval.ms"] == "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	kafkaclient "barnabas/client"
 	"barnabas/internal/kafka"
 )
 
@@ -255,6 +256,18 @@ func TestChangesOfGroupsInJSON(t *testing.T) {
 		}
 		if err := json.Compact(&got, indented.Bytes()); err != nil || got.String() != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got.String(), c.want)
+		}
+	}
+}
+
+func TestAGroupReaderOfEachProtocolOpens(t *testing.T) {
+	for _, protocol := range []string{"classic", "consumer"} {
+		props := map[string]string{"bootstrap.servers": "h:1", "group.id": "g", "auto.offset.reset": "latest", "group.protocol": protocol}
+		if _, err := newGroupReader(props); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := kafkaclient.Options(kafkaclient.ForConsumer, props); err != nil {
+			t.Errorf("%s: %v", protocol, err)
 		}
 	}
 }
