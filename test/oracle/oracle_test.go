@@ -31,6 +31,8 @@ var serverProperties = []string{
 	"auto.create.topics.enable=true",
 	"num.partitions=1",
 	"transaction.abort.timed.out.transaction.cleanup.interval.ms=200",
+	// Records of the sequences are of 2023; none is deleted in the middle of one.
+	"log.retention.check.interval.ms=86400000",
 	// So that no answer about a consumer group depends on time.
 	"group.consumer.assignment.interval.ms=0",
 	"group.consumer.min.session.timeout.ms=1000",
