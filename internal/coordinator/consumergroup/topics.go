@@ -7,7 +7,8 @@ import (
 	"slices"
 	"unicode/utf16"
 
-	"barnabas/internal/base/xxh3"
+	"github.com/zeebo/xxh3"
+
 	"barnabas/internal/kafka"
 )
 
@@ -79,7 +80,7 @@ func (h *Hashes) Hash(g *Group, topics Topics) int64 {
 	for _, name := range slices.SortedFunc(maps.Keys(byName), compareJava) {
 		b = binary.LittleEndian.AppendUint64(b, byName[name])
 	}
-	return int64(xxh3.Sum64(b))
+	return int64(xxh3.Hash(b))
 }
 
 // compareJava is String.compareTo. Names of topics are ASCII, where that is the order
@@ -104,7 +105,7 @@ func hashTopic(t Topic) uint64 {
 			b = appendString(b, rack)
 		}
 	}
-	return xxh3.Sum64(b)
+	return xxh3.Hash(b)
 }
 
 // appendString appends the units of UTF-16 and then how many they are, as hash4j

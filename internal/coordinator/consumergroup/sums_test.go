@@ -1,12 +1,16 @@
-package xxh3
+package consumergroup
 
 import (
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/zeebo/xxh3"
 )
 
+// TestSumsAreThoseOfHash4j: the hashes of groups are compared with what Apache Kafka has
+// written, so the library must agree with Apache's.
 func TestSumsAreThoseOfHash4j(t *testing.T) {
 	text, err := os.ReadFile("testdata/sums.txt")
 	if err != nil {
@@ -23,7 +27,7 @@ func TestSumsAreThoseOfHash4j(t *testing.T) {
 		for i := range b {
 			b[i] = byte(i*167 + n)
 		}
-		if got := Sum64(b); got != want {
+		if got := xxh3.Hash(b); got != want {
 			t.Errorf("%d bytes: %x, want %x", n, got, want)
 		}
 		checked++
