@@ -92,7 +92,7 @@ func newFleet(t *testing.T, seed uint64) *fleet {
 }
 
 func (f *fleet) say(format string, args ...any) {
-	f.trace = append(f.trace, fmt.Sprintf("%8s ", f.now.Sub(beginning))+fmt.Sprintf(format, args...))
+	f.trace = append(f.trace, fmt.Sprintf("%8s ", f.Now.Sub(beginning))+fmt.Sprintf(format, args...))
 }
 
 func (f *fleet) failf(format string, args ...any) {
@@ -161,31 +161,31 @@ func (f *fleet) step() {
 		f.resolve()
 	case n < 74:
 		f.say("appends are held")
-		f.hold = true
+		f.Hold = true
 	case n < 80:
-		f.hold = false
-		f.release()
+		f.Hold = false
+		f.Release()
 	case n < 82:
 		f.say("appends fail")
-		f.hold = false
-		f.fail(kafka.ErrCoordinatorNotAvailable)
+		f.Hold = false
+		f.Fail(kafka.ErrCoordinatorNotAvailable)
 	case n < 83:
 		f.say("the next append is refused")
-		f.refuse = kafka.ErrCoordinatorNotAvailable
+		f.Refuse = kafka.ErrCoordinatorNotAvailable
 	case n < 85:
 		f.reload()
 	case n < 88:
-		f.pass(time.Duration(f.rand.IntN(20_000)) * time.Millisecond)
+		f.Pass(time.Duration(f.rand.IntN(20_000)) * time.Millisecond)
 	default:
-		f.pass(time.Duration(f.rand.IntN(2_000)) * time.Millisecond)
+		f.Pass(time.Duration(f.rand.IntN(2_000)) * time.Millisecond)
 	}
 }
 
 // reload restarts the coordinator. It knows what the one before had in the log.
 func (f *fleet) reload() {
 	f.say("the coordinator is restarted")
-	f.hold, f.refuse = false, kafka.ErrNone
-	f.fail(kafka.ErrNotCoordinator)
+	f.Hold, f.Refuse = false, kafka.ErrNone
+	f.Fail(kafka.ErrNotCoordinator)
 	before := f.DescribeConsumer("g")
 	f.restart()
 	if after := f.DescribeConsumer("g"); !reflect.DeepEqual(before, after) {
@@ -235,7 +235,7 @@ func (s *sailor) leave() {
 		req.MemberEpoch = -2
 	}
 	s.say("%s leaves: %d", s.id, req.MemberEpoch)
-	s.do(s.ConsumerHeartbeat(s.now, Client{}, req, func(string) bool { return true }, func(*kmsg.ConsumerGroupHeartbeatResponse) {}))
+	s.Do(s.ConsumerHeartbeat(s.Now, Client{}, req, func(string) bool { return true }, func(*kmsg.ConsumerGroupHeartbeatResponse) {}))
 }
 
 func (s *sailor) beat() {
@@ -254,7 +254,7 @@ func (s *sailor) beat() {
 	s.waiting = true
 	s.open++
 	answered := false
-	s.do(s.ConsumerHeartbeat(s.now, Client{ID: s.id}, req, func(string) bool { return true }, func(resp *kmsg.ConsumerGroupHeartbeatResponse) {
+	s.Do(s.ConsumerHeartbeat(s.Now, Client{ID: s.id}, req, func(string) bool { return true }, func(resp *kmsg.ConsumerGroupHeartbeatResponse) {
 		if answered {
 			s.failf("%s was answered twice", s.id)
 		}
@@ -377,8 +377,8 @@ func (f *fleet) check() {
 // member is subscribed to has an owner, which knows it.
 func (f *fleet) heal() {
 	f.say("faults end")
-	f.hold, f.refuse = false, kafka.ErrNone
-	f.release()
+	f.Hold, f.Refuse = false, kafka.ErrNone
+	f.Release()
 	if f.open != 0 {
 		f.failf("%d requests are not answered", f.open)
 	}
@@ -393,7 +393,7 @@ func (f *fleet) heal() {
 		}
 		f.resolve()
 		f.check()
-		f.pass(3 * time.Second)
+		f.Pass(3 * time.Second)
 	}
 	e, ok := f.groups.Get("g")
 	alive := f.alive()

@@ -115,7 +115,7 @@ func (s *stage) beat(c script.Command) {
 		return
 	}
 	hidden := c.Args["hidden"]
-	s.do(s.ConsumerHeartbeat(s.now, Client{ID: as, Host: "/127.0.0.1"}, r, func(topic string) bool { return topic != hidden }, say))
+	s.Do(s.ConsumerHeartbeat(s.Now, Client{ID: as, Host: "/127.0.0.1"}, r, func(topic string) bool { return topic != hidden }, say))
 }
 
 func (s *stage) describeConsumer(c script.Command) {

@@ -25,8 +25,8 @@ func FuzzReplay(f *testing.F) {
 	g.protocol = &protocol
 	g.add(&member{id: "m", instance: &instance, protocolType: "consumer", protocols: []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: subscription("t")}}})
 	record := groupRecord(g, (*member).assigned)
-	f.Add(record.Key, record.Value, s.rig.log[0].Key, s.rig.log[0].Value, false)
-	f.Add(s.rig.log[0].Key, s.rig.log[0].Value, s.rig.log[0].Key, []byte{}, true)
+	f.Add(record.Key, record.Value, s.rig.Log[0].Key, s.rig.Log[0].Value, false)
+	f.Add(s.rig.Log[0].Key, s.rig.Log[0].Value, s.rig.Log[0].Key, []byte{}, true)
 	head := keyOf(&grouprec.ConsumerGroupMetadataKey{GroupID: "g"})
 	f.Add(head, valueOf(grouprec.NewConsumerGroupMetadataValue(), 0), record.Key, record.Value, false)
 	f.Fuzz(func(t *testing.T, key1, value1, key2, value2 []byte, transactional bool) {

@@ -18,13 +18,13 @@ func TestHeartbeatNeedsNoMemory(t *testing.T) {
 	join.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: subscription("t")}}
 	beat := kmsg.NewPtrHeartbeatRequest()
 	beat.Group, beat.InstanceID = "g", &instance
-	r.do(r.Join(r.now, Client{}, join, func(resp *kmsg.JoinGroupResponse) {
+	r.Do(r.Join(r.Now, Client{}, join, func(resp *kmsg.JoinGroupResponse) {
 		beat.MemberID, beat.Generation = resp.MemberID, resp.Generation
 	}))
-	r.pass(6 * time.Second)
+	r.Pass(6 * time.Second)
 	if n := testing.AllocsPerRun(1000, func() {
-		r.now = r.now.Add(time.Second)
-		if code := r.Heartbeat(r.now, beat); code != kafka.ErrNone {
+		r.Now = r.Now.Add(time.Second)
+		if code := r.Heartbeat(r.Now, beat); code != kafka.ErrNone {
 			t.Fatal(code)
 		}
 	}); n != 0 {

@@ -21,15 +21,15 @@ func TestLongestNames(t *testing.T) {
 	join.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: longest}}
 	sync := kmsg.NewPtrSyncGroupRequest()
 	sync.Group = longest
-	r.do(r.Join(r.now, Client{ID: longest, Host: "/127.0.0.1"}, join, func(resp *kmsg.JoinGroupResponse) {
+	r.Do(r.Join(r.Now, Client{ID: longest, Host: "/127.0.0.1"}, join, func(resp *kmsg.JoinGroupResponse) {
 		sync.MemberID, sync.Generation = resp.MemberID, resp.Generation
 	}))
-	r.pass(6 * time.Second)
+	r.Pass(6 * time.Second)
 	if len(sync.MemberID) != len(longest) {
 		t.Errorf("a member id of %d bytes", len(sync.MemberID))
 	}
 	answer := kafka.ErrorCode(-1)
-	r.do(r.Sync(r.now, sync, func(resp *kmsg.SyncGroupResponse) { answer = kafka.ErrorCode(resp.ErrorCode) }))
+	r.Do(r.Sync(r.Now, sync, func(resp *kmsg.SyncGroupResponse) { answer = kafka.ErrorCode(resp.ErrorCode) }))
 	if answer != kafka.ErrNone {
 		t.Error(answer)
 	}
@@ -47,7 +47,7 @@ func bounded(t *testing.T, r *rig, version int16, group string, metadata int) ka
 	join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 10_000, 10_000
 	join.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range", Metadata: make([]byte, metadata)}}
 	answer := kafka.ErrNone
-	r.do(r.Join(r.now, Client{ID: "c"}, join, func(resp *kmsg.JoinGroupResponse) { answer = kafka.ErrorCode(resp.ErrorCode) }))
+	r.Do(r.Join(r.Now, Client{ID: "c"}, join, func(resp *kmsg.JoinGroupResponse) { answer = kafka.ErrorCode(resp.ErrorCode) }))
 	return answer
 }
 

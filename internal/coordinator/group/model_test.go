@@ -100,7 +100,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 }
 
 func (w *world) say(format string, args ...any) {
-	w.trace = append(w.trace, fmt.Sprintf("%8s ", w.now.Sub(beginning))+fmt.Sprintf(format, args...))
+	w.trace = append(w.trace, fmt.Sprintf("%8s ", w.Now.Sub(beginning))+fmt.Sprintf(format, args...))
 }
 
 func (w *world) failf(format string, args ...any) {
@@ -147,7 +147,7 @@ func (w *world) run(steps int) {
 		w.deliver()
 	}
 	w.heal()
-	w.unload(kafka.ErrNotCoordinator)
+	w.Resign(kafka.ErrNotCoordinator)
 	w.deliver()
 	for _, what := range w.open {
 		w.failf("%s was never answered", what)
@@ -182,27 +182,27 @@ func (w *world) step() {
 		w.pause()
 	case n < 80:
 		w.say("appends are held")
-		w.hold = true
+		w.Hold = true
 	case n < 85:
-		w.hold = false
-		w.release()
+		w.Hold = false
+		w.Release()
 	case n < 87:
 		w.say("appends fail")
-		w.hold = false
-		w.fail(kafka.ErrCoordinatorNotAvailable)
+		w.Hold = false
+		w.Fail(kafka.ErrCoordinatorNotAvailable)
 	case n < 88:
 		w.say("the next append is refused")
-		w.refuse = kafka.ErrCoordinatorNotAvailable
+		w.Refuse = kafka.ErrCoordinatorNotAvailable
 	case n < 89:
 		w.say("the coordinator is restarted")
-		w.hold = false
-		w.refuse = kafka.ErrNone
+		w.Hold = false
+		w.Refuse = kafka.ErrNone
 		w.restart()
 	default:
 		w.say("time passes")
-		w.pass(time.Duration(w.rand.IntN(4000)) * time.Millisecond)
+		w.Pass(time.Duration(w.rand.IntN(4000)) * time.Millisecond)
 		if w.rand.IntN(8) == 0 {
-			w.pass(time.Duration(w.rand.IntN(60)) * time.Second)
+			w.Pass(time.Duration(w.rand.IntN(60)) * time.Second)
 		}
 	}
 }
@@ -210,8 +210,8 @@ func (w *world) step() {
 // heal ends all faults and lets the living go on until the group is at rest.
 func (w *world) heal() {
 	w.say("faults cease")
-	w.hold, w.refuse = false, kafka.ErrNone
-	w.release()
+	w.Hold, w.Refuse = false, kafka.ErrNone
+	w.Release()
 	for _, c := range w.clients {
 		c.paused = false
 	}
@@ -223,7 +223,7 @@ func (w *world) heal() {
 		w.newClient()
 	}
 	for range 400 {
-		w.pass(2 * time.Second)
+		w.Pass(2 * time.Second)
 		w.deliver()
 		w.beats()
 		w.deliver()
@@ -346,7 +346,7 @@ func (w *world) leaveOne() {
 	m.MemberID, m.InstanceID = c.member, c.instance
 	r.Members = append(r.Members, m)
 	answer := c.request("leave")
-	w.do(w.Leave(w.now, r, func(*kmsg.LeaveGroupResponse) { answer(func() {}) }))
+	w.Do(w.Leave(w.Now, r, func(*kmsg.LeaveGroupResponse) { answer(func() {}) }))
 }
 
 // beats has all that live send heartbeats.
@@ -361,7 +361,7 @@ func (w *world) beats() {
 		}
 		r := kmsg.NewPtrHeartbeatRequest()
 		r.Group, r.Generation, r.MemberID, r.InstanceID = "g", c.generation, c.member, c.instance
-		switch code := w.Heartbeat(w.now, r); code {
+		switch code := w.Heartbeat(w.Now, r); code {
 		case kafka.ErrNone:
 		case kafka.ErrRebalanceInProgress:
 			c.joinAgain("rebalance")
@@ -401,7 +401,7 @@ func (c *client) join() {
 	r.Protocols = append(r.Protocols, p)
 	c.state = "waiting"
 	answer, life := c.request("join"), c.life
-	c.do(c.Join(c.now, Client{ID: c.name, Host: "/h"}, r, func(resp *kmsg.JoinGroupResponse) {
+	c.Do(c.Join(c.Now, Client{ID: c.name, Host: "/h"}, r, func(resp *kmsg.JoinGroupResponse) {
 		answer(func() {
 			if c.life == life {
 				c.joined(resp)
@@ -434,7 +434,7 @@ func (c *client) joined(resp *kmsg.JoinGroupResponse) {
 	}
 	c.state = "waiting"
 	answer, life := c.request("sync"), c.life
-	c.do(c.Sync(c.now, r, func(resp *kmsg.SyncGroupResponse) {
+	c.Do(c.Sync(c.Now, r, func(resp *kmsg.SyncGroupResponse) {
 		answer(func() {
 			if c.life == life {
 				c.synced(resp)
@@ -506,7 +506,7 @@ func (c *client) positions(asked []string) {
 		r.Topics = append(r.Topics, t)
 	})
 	answer, life, generation := c.request("fetch"), c.life, c.generation
-	c.do(c.Fetch(9, &r, true, func(resp *kmsg.OffsetFetchResponseGroup) {
+	c.Do(c.Fetch(9, &r, true, func(resp *kmsg.OffsetFetchResponseGroup) {
 		answer(func() {
 			if c.life != life || c.generation != generation || resp.ErrorCode != 0 {
 				return
@@ -554,7 +554,7 @@ func (c *client) commitOne(tp kafka.TopicPartition, position int64) {
 	r.Topics = append(r.Topics, t)
 	generation := c.generation
 	answer := c.request("commit")
-	c.do(c.Commit(c.now, r, func(resp *kmsg.OffsetCommitResponse) {
+	c.Do(c.Commit(c.Now, r, func(resp *kmsg.OffsetCommitResponse) {
 		c.codes[kafka.ErrorCode(resp.Topics[0].Partitions[0].ErrorCode).String()]++
 		if resp.Topics[0].Partitions[0].ErrorCode == 0 {
 			c.say("%s committed %s at %d in generation %d", c.name, tp, position, generation)

@@ -26,7 +26,7 @@ func TestProgressChoosesWholeGroups(t *testing.T) {
 			topic.Partitions = append(topic.Partitions, rp)
 		}
 		req.Topics = append(req.Topics, topic)
-		r.do(r.Commit(r.now, req, func(resp *kmsg.OffsetCommitResponse) {
+		r.Do(r.Commit(r.Now, req, func(resp *kmsg.OffsetCommitResponse) {
 			if code := resp.Topics[0].Partitions[0].ErrorCode; code != 0 {
 				t.Fatalf("commit of %s: %v", group, kafka.ErrorCode(code))
 			}
@@ -40,7 +40,7 @@ func TestProgressChoosesWholeGroups(t *testing.T) {
 	join := kmsg.NewPtrJoinGroupRequest()
 	join.Version, join.Group, join.ProtocolType, join.SessionTimeoutMillis, join.RebalanceTimeoutMillis = 3, "alive", "consumer", 10_000, 10_000
 	join.Protocols = []kmsg.JoinGroupRequestProtocol{{Name: "range"}}
-	r.do(r.Join(r.now, Client{ID: "c"}, join, func(*kmsg.JoinGroupResponse) {}))
+	r.Do(r.Join(r.Now, Client{ID: "c"}, join, func(*kmsg.JoinGroupResponse) {}))
 
 	for limit, want := range map[int]string{
 		100: "alive/3! large/4 small-0/1 small-1/1 small-2/1 small-3/1 small-4/1; 0 left",
@@ -86,7 +86,7 @@ func TestProgressOfConsumerGroups(t *testing.T) {
 		if epoch == 0 {
 			req.RebalanceTimeoutMillis, req.SubscribedTopicNames, req.Topics = 60_000, []string{"t"}, []kmsg.ConsumerGroupHeartbeatRequestTopic{}
 		}
-		r.do(r.ConsumerHeartbeat(r.now, Client{}, req, func(string) bool { return true }, func(resp *kmsg.ConsumerGroupHeartbeatResponse) {
+		r.Do(r.ConsumerHeartbeat(r.Now, Client{}, req, func(string) bool { return true }, func(resp *kmsg.ConsumerGroupHeartbeatResponse) {
 			if resp.ErrorCode != 0 {
 				t.Fatalf("heartbeat of %s: %v", id, kafka.ErrorCode(resp.ErrorCode))
 			}
@@ -116,7 +116,7 @@ func TestProgressOfConsumerGroups(t *testing.T) {
 	topic := kmsg.NewOffsetCommitRequestTopic()
 	topic.Topic, topic.Partitions = "t", []kmsg.OffsetCommitRequestTopicPartition{kmsg.NewOffsetCommitRequestTopicPartition()}
 	req.Topics = append(req.Topics, topic)
-	r.do(r.Commit(r.now, req, func(resp *kmsg.OffsetCommitResponse) {
+	r.Do(r.Commit(r.Now, req, func(resp *kmsg.OffsetCommitResponse) {
 		if code := resp.Topics[0].Partitions[0].ErrorCode; code != 0 {
 			t.Fatal(kafka.ErrorCode(code))
 		}

@@ -62,12 +62,13 @@ func (s *stage) run(c script.Command) string {
 	for k, v := range c.Args {
 		c.Args[k] = longIDs(v)
 	}
-	do, ok := commands[c.Name]
-	if !ok {
+	said, known := s.Command(c)
+	if do, ok := commands[c.Name]; ok {
+		do(s, c)
+	} else if !known {
 		return "no such command"
 	}
-	do(s, c)
-	text := shortIDs(s.out.String())
+	text := shortIDs(s.out.String() + said)
 	s.out.Reset()
 	return text
 }
@@ -76,8 +77,7 @@ var commands = map[string]func(*stage, script.Command){
 	"set": (*stage).set, "join": (*stage).join, "sync": (*stage).sync, "heartbeat": (*stage).heartbeat, "leave": (*stage).leave,
 	"commit": (*stage).commit, "fetch": (*stage).fetch, "delete": (*stage).delete, "delete-offsets": (*stage).deleteOffsets,
 	"describe": (*stage).describe, "list": (*stage).list, "why": (*stage).whyOf, "census": (*stage).census,
-	"time": (*stage).time, "restart": (*stage).restartCore, "unload": (*stage).unloadCore, "hold": (*stage).holdAppends,
-	"release": (*stage).releaseAppends, "expire": (*stage).expireAppends, "next": (*stage).showNext, "fail": (*stage).failAppends, "refuse": (*stage).refuseNext, "log": (*stage).showLog,
+	"restart": (*stage).restartCore, "unload": (*stage).unloadCore, "log": (*stage).showLog,
 	"topic-deleted": (*stage).topicDeleted, "pending": (*stage).pendingOffset, "end": (*stage).endTransaction, "foreign": (*stage).foreignRecords,
 	"topics": (*stage).setTopics, "beat": (*stage).beat, "describe-consumer": (*stage).describeConsumer, "resolve": (*stage).resolveAll, "config": (*stage).setConfig,
 }
@@ -97,9 +97,9 @@ func (s *stage) set(c script.Command) {
 	if names, ok := c.Args["assignors"]; ok {
 		v.Consumer.Assignors = strings.Split(names, ",")
 	}
-	log, cluster := s.rig.log, s.rig.cluster
+	log, cluster := s.rig.Log, s.rig.cluster
 	s.rig = newRig(v)
-	s.rig.log, s.rig.cluster = log, cluster
+	s.rig.Log, s.rig.cluster = log, cluster
 	s.rig.restart()
 }
 
@@ -173,7 +173,7 @@ func (s *stage) join(c script.Command) {
 		p.Name, p.Metadata = name, subscription(topics)
 		r.Protocols = append(r.Protocols, p)
 	}
-	s.do(s.Join(s.now, Client{ID: as, Host: "/127.0.0.1"}, r, func(resp *kmsg.JoinGroupResponse) {
+	s.Do(s.Join(s.Now, Client{ID: as, Host: "/127.0.0.1"}, r, func(resp *kmsg.JoinGroupResponse) {
 		if resp.ErrorCode != 0 {
 			s.say("%s: join %s, id %q", as, kafka.ErrorCode(resp.ErrorCode), resp.MemberID)
 			return
@@ -208,7 +208,7 @@ func (s *stage) sync(c script.Command) {
 		a.MemberID, a.MemberAssignment = id, []byte(what)
 		r.GroupAssignment = append(r.GroupAssignment, a)
 	}
-	s.do(s.Sync(s.now, r, func(resp *kmsg.SyncGroupResponse) {
+	s.Do(s.Sync(s.Now, r, func(resp *kmsg.SyncGroupResponse) {
 		if resp.ErrorCode != 0 {
 			s.say("%s: sync %s", as, kafka.ErrorCode(resp.ErrorCode))
 			return
@@ -220,7 +220,7 @@ func (s *stage) sync(c script.Command) {
 func (s *stage) heartbeat(c script.Command) {
 	r := kmsg.NewPtrHeartbeatRequest()
 	r.Group, r.Generation, r.MemberID, r.InstanceID = c.Word(0), int32(c.Int("gen", 1)), c.Args["id"], optional(c, "instance")
-	s.say("%s", s.Heartbeat(s.now, r))
+	s.say("%s", s.Heartbeat(s.Now, r))
 }
 
 func (s *stage) leave(c script.Command) {
@@ -232,7 +232,7 @@ func (s *stage) leave(c script.Command) {
 		m.MemberID, m.InstanceID, m.Reason = id, optional(c, "instance"), optional(c, "reason")
 		r.Members = append(r.Members, m)
 	}
-	s.do(s.Leave(s.now, r, func(resp *kmsg.LeaveGroupResponse) {
+	s.Do(s.Leave(s.Now, r, func(resp *kmsg.LeaveGroupResponse) {
 		if resp.ErrorCode != 0 {
 			s.say("%s: leave %s", as, kafka.ErrorCode(resp.ErrorCode))
 			return
@@ -287,12 +287,12 @@ func (s *stage) commit(c script.Command) {
 	}
 	if id := c.Int("producer", -1); id >= 0 {
 		r.RetentionTimeMillis = -1
-		s.do(s.CommitInTransaction(s.now, TransactionalCommit{
+		s.Do(s.CommitInTransaction(s.Now, TransactionalCommit{
 			Offsets: r, ByIDs: c.Int("v", 5) >= 6, Transaction: machine.Transaction{ProducerID: kafka.ProducerID(id)},
 		}, reply))
 		return
 	}
-	s.do(s.Commit(s.now, r, reply))
+	s.Do(s.Commit(s.Now, r, reply))
 }
 
 func (s *stage) fetch(c script.Command) {
@@ -308,7 +308,7 @@ func (s *stage) fetch(c script.Command) {
 		}
 		r.Topics = append(r.Topics, t)
 	})
-	s.do(s.Fetch(version, &r, c.Has("stable"), func(resp *kmsg.OffsetFetchResponseGroup) {
+	s.Do(s.Fetch(version, &r, c.Has("stable"), func(resp *kmsg.OffsetFetchResponseGroup) {
 		if resp.ErrorCode != 0 {
 			s.say("%s: fetch %s", as, kafka.ErrorCode(resp.ErrorCode))
 			return
@@ -330,7 +330,7 @@ func (s *stage) fetch(c script.Command) {
 
 func (s *stage) delete(c script.Command) {
 	as := s.as(c)
-	s.do(s.Delete(c.Word(0), func(code kafka.ErrorCode) { s.say("%s: delete %s", as, code) }))
+	s.Do(s.Delete(c.Word(0), func(code kafka.ErrorCode) { s.say("%s: delete %s", as, code) }))
 }
 
 func (s *stage) deleteOffsets(c script.Command) {
@@ -340,7 +340,7 @@ func (s *stage) deleteOffsets(c script.Command) {
 	partitions(c.Args["offsets"], func(topic string, partition int32, _ int64) {
 		r.Topics = append(r.Topics, kmsg.OffsetDeleteRequestTopic{Topic: topic, Partitions: []kmsg.OffsetDeleteRequestTopicPartition{{Partition: partition}}})
 	})
-	s.do(s.DeleteOffsets(r, func(resp *kmsg.OffsetDeleteResponse) {
+	s.Do(s.DeleteOffsets(r, func(resp *kmsg.OffsetDeleteResponse) {
 		if resp.ErrorCode != 0 {
 			s.say("%s: delete offsets %s", as, kafka.ErrorCode(resp.ErrorCode))
 		}
@@ -374,7 +374,7 @@ func (s *stage) list(c script.Command) {
 }
 
 func (s *stage) whyOf(c script.Command) {
-	list, ok := s.Why(s.now, c.Word(0))
+	list, ok := s.Why(s.Now, c.Word(0))
 	if !ok {
 		s.say("no such group")
 	}
@@ -406,50 +406,14 @@ func (s *stage) census(script.Command) {
 	s.say("%d offsets", offsets)
 }
 
-func (s *stage) time(c script.Command) {
-	d, err := time.ParseDuration(c.Word(0))
-	if err != nil {
-		panic(err)
-	}
-	s.pass(d)
-}
-
 func (s *stage) restartCore(script.Command) { s.restart() }
 
-func (s *stage) unloadCore(script.Command) { s.unload(kafka.ErrNotCoordinator) }
-
-func (s *stage) holdAppends(script.Command) { s.hold = true }
-
-func (s *stage) releaseAppends(script.Command) {
-	s.hold = false
-	s.release()
-}
-
-func (s *stage) expireAppends(script.Command) { s.expire() }
-
-// showNext says when the core wants to be called again.
-func (s *stage) showNext(script.Command) { s.say("in %s", s.Next().Sub(s.now)) }
-
-func code(c script.Command) kafka.ErrorCode {
-	for code := kafka.ErrorCode(-1); code < 140; code++ {
-		if code.String() == c.Word(0) {
-			return code
-		}
-	}
-	panic("no such code")
-}
-
-func (s *stage) failAppends(c script.Command) {
-	s.hold = false
-	s.fail(code(c))
-}
-
-func (s *stage) refuseNext(c script.Command) { s.refuse = code(c) }
+func (s *stage) unloadCore(script.Command) { s.Resign(kafka.ErrNotCoordinator) }
 
 // showLog shows the records since it was last asked for.
 func (s *stage) showLog(script.Command) {
-	s.shown = min(s.shown, len(s.rig.log))
-	for _, r := range s.rig.log[s.shown:] {
+	s.shown = min(s.shown, len(s.rig.Log))
+	for _, r := range s.rig.Log[s.shown:] {
 		key, err := grouprec.DecodeKey(r.Key)
 		if err != nil {
 			panic(err)
@@ -465,42 +429,42 @@ func (s *stage) showLog(script.Command) {
 		}
 		s.say("%s\n  %s", line, grouprec.AppendValueJSON(nil, value, version))
 	}
-	s.shown = len(s.rig.log)
+	s.shown = len(s.rig.Log)
 }
 
 func (s *stage) topicDeleted(c script.Command) {
-	s.TopicsDeleted(s.now, map[string]kafka.UUID{c.Word(0): topicID(c.Word(0))})
-	s.pass(0)
+	s.TopicsDeleted(s.Now, map[string]kafka.UUID{c.Word(0): topicID(c.Word(0))})
+	s.Pass(0)
 }
 
 // put writes a record that another server has written.
 func (s *stage) put(key, value grouprec.Message, version int16, producer kafka.ProducerID) {
-	r := machine.Replayed{Record: machine.Record{Key: keyOf(key)}, Offset: kafka.Offset(len(s.rig.log)), Timestamp: s.now, ProducerID: producer, Transactional: producer >= 0}
+	r := machine.Replayed{Record: machine.Record{Key: keyOf(key)}, Offset: kafka.Offset(len(s.rig.Log)), Timestamp: s.Now, ProducerID: producer, Transactional: producer >= 0}
 	if value != nil {
 		r.Value = valueOf(value, version)
 	}
-	s.rig.log = append(s.rig.log, r)
+	s.rig.Log = append(s.rig.Log, r)
 	if err := s.Replay(r); err != nil {
 		panic(err)
 	}
-	s.registry.Mark(int64(len(s.rig.log)))
-	s.registry.Commit(int64(len(s.rig.log)))
+	s.Registry.Mark(int64(len(s.rig.Log)))
+	s.Registry.Commit(int64(len(s.rig.Log)))
 }
 
 func (s *stage) pendingOffset(c script.Command) {
 	partitions(c.Args["offsets"], func(topic string, partition int32, offset int64) {
 		v := grouprec.NewOffsetCommitValue()
-		v.Offset, v.CommitTimestamp = kafka.Offset(offset), s.now.UnixMilli()
+		v.Offset, v.CommitTimestamp = kafka.Offset(offset), s.Now.UnixMilli()
 		s.put(&grouprec.OffsetCommitKey{Group: c.Word(0), Topic: topic, Partition: partition}, v, 4, kafka.ProducerID(c.Int("producer", 0)))
 	})
 }
 
 func (s *stage) endTransaction(c script.Command) {
 	s.Ended(kafka.ProducerID(c.Int("producer", 0)), 0, c.Has("commit"))
-	s.rig.log = append(s.rig.log, s.rig.log[0]) // the marker takes an offset
-	s.rig.log[len(s.rig.log)-1] = machine.Replayed{Record: machine.Record{Key: keyOf(&grouprec.GroupMetadataKey{Group: "-"})}}
-	s.registry.Mark(int64(len(s.rig.log)))
-	s.registry.Commit(int64(len(s.rig.log)))
+	s.rig.Log = append(s.rig.Log, s.rig.Log[0]) // the marker takes an offset
+	s.rig.Log[len(s.rig.Log)-1] = machine.Replayed{Record: machine.Record{Key: keyOf(&grouprec.GroupMetadataKey{Group: "-"})}}
+	s.Registry.Mark(int64(len(s.rig.Log)))
+	s.Registry.Commit(int64(len(s.rig.Log)))
 }
 
 // foreignRecords are what another coordinator leaves of a group of another kind;
@@ -508,7 +472,7 @@ func (s *stage) endTransaction(c script.Command) {
 func (s *stage) foreignRecords(c script.Command) {
 	group, kind := c.Word(1), c.Word(0)
 	add := func(key, value grouprec.Message) {
-		s.rig.log = append(s.rig.log, machine.Replayed{Record: machine.Record{Key: keyOf(key), Value: valueOf(value, 0)}, ProducerID: kafka.NoProducerID})
+		s.rig.Log = append(s.rig.Log, machine.Replayed{Record: machine.Record{Key: keyOf(key), Value: valueOf(value, 0)}, ProducerID: kafka.NoProducerID})
 	}
 	member := c.Args["member"]
 	switch kind {

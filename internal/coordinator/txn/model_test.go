@@ -68,7 +68,7 @@ func newWorld(t *rapid.T) *world {
 	w.rig = newRig(s)
 	w.rig.level = w.level
 	if rapid.Bool().Draw(t, "old") { // its epochs are nearly used up
-		w.rig.log = append(w.rig.log, loggedState(&transaction{id: "a", producer: 500, previous: 500, next: -1, nextEpoch: -1,
+		w.rig.Log = append(w.rig.Log, loggedState(&transaction{id: "a", producer: 500, previous: 500, next: -1, nextEpoch: -1,
 			epoch: 32760, timeoutMs: 20_000, partitions: noPartitions(), updatedMs: beginning.UnixMilli(), startMs: noStart}))
 		w.owners[500] = "a"
 		w.rig.restart()
@@ -118,7 +118,7 @@ func (w *world) decided() {
 	w.ends = map[credentials]State{}
 	var before *transaction
 	last := map[string]*transaction{}
-	for _, r := range w.rig.log {
+	for _, r := range w.rig.Log {
 		id := string(r.Key[4:])
 		if r.Value == nil {
 			delete(last, id)
@@ -173,7 +173,7 @@ func (w *world) init() {
 	if w.NeedsProducerID(&r) {
 		r.Fresh = w.newID()
 	}
-	w.do(w.InitProducerID(w.now, r, w.given(r.TransactionalID)))
+	w.Do(w.InitProducerID(w.Now, r, w.given(r.TransactionalID)))
 }
 
 func (w *world) given(id string) func(Producer) {
@@ -187,7 +187,7 @@ func (w *world) given(id string) func(Producer) {
 func (w *world) add() {
 	c, tp := w.credentials(), rapid.SampledFrom(modelPartitions).Draw(w.t, "partition")
 	r := Partitions{TransactionalID: c.id, ProducerID: c.pid, Epoch: c.epoch, List: []kafka.TopicPartition{tp}, Client: w.level}
-	w.do(w.AddPartitions(w.now, r, func(code kafka.ErrorCode) {
+	w.Do(w.AddPartitions(w.Now, r, func(code kafka.ErrorCode) {
 		if code == kafka.ErrNone {
 			w.appends = append(w.appends, produced{c, tp})
 		}
@@ -200,7 +200,7 @@ func (w *world) end() {
 	if w.EndNeedsProducerID(&r) {
 		r.Fresh = w.newID()
 	}
-	w.do(w.EndTransaction(w.now, r, w.given(c.id)))
+	w.Do(w.EndTransaction(w.Now, r, w.given(c.id)))
 }
 
 // produce has a record that was let in arrive at its partition, soon or late, or twice.
@@ -242,7 +242,7 @@ func (w *world) mark() {
 		w.writeMarker(tp, q)
 	}
 	if len(q.written) == len(q.m.Partitions) && q.incarnation == w.incarnation {
-		w.do(w.Complete(w.now, q.m, func(kafka.ErrorCode) {}))
+		w.Do(w.Complete(w.Now, q.m, func(kafka.ErrorCode) {}))
 	}
 }
 
@@ -277,13 +277,13 @@ func (w *world) lose() {
 
 // same compares the state with one that is made of the log alone.
 func (w *world) same() {
-	if len(w.marks) > 0 {
+	if w.InFlight() > 0 {
 		return
 	}
 	registry := timeline.NewRegistry()
 	fresh := w.newCore(registry)
 	registry.Direct(true)
-	for _, r := range w.rig.log {
+	for _, r := range w.rig.Log {
 		if err := fresh.Replay(r); err != nil {
 			w.t.Fatal(err)
 		}
@@ -315,19 +315,19 @@ func (w *world) act() {
 	case 9, 10, 11:
 		w.mark()
 	case 12:
-		w.pass(time.Duration(rapid.SampledFrom([]int{1, 11, 31, 4000}).Draw(w.t, "seconds")) * time.Second)
+		w.Pass(time.Duration(rapid.SampledFrom([]int{1, 11, 31, 4000}).Draw(w.t, "seconds")) * time.Second)
 	case 13:
-		w.hold = true
+		w.Hold = true
 	case 14:
 		switch rapid.IntRange(0, 2).Draw(w.t, "how") {
 		case 0:
-			w.hold = false
-			w.release()
+			w.Hold = false
+			w.Release()
 		case 1:
-			w.expire()
+			w.Expire()
 		default:
-			w.hold = false
-			w.fail(kafka.ErrCoordinatorNotAvailable)
+			w.Hold = false
+			w.Fail(kafka.ErrCoordinatorNotAvailable)
 		}
 	case 15:
 		w.lose()
@@ -359,10 +359,10 @@ func TestModel(t *testing.T) {
 
 // settle lets all that is under way come to its end.
 func (w *world) settle() {
-	w.hold = false
-	w.release()
+	w.Hold = false
+	w.Release()
 	for range 3 {
-		w.pass(time.Minute)
+		w.Pass(time.Minute)
 		w.decided()
 		w.collect()
 		for i := range w.markers {
@@ -371,7 +371,7 @@ func (w *world) settle() {
 				w.writeMarker(tp, q)
 			}
 			if q.incarnation == w.incarnation {
-				w.do(w.Complete(w.now, q.m, func(kafka.ErrorCode) {}))
+				w.Do(w.Complete(w.Now, q.m, func(kafka.ErrorCode) {}))
 			}
 		}
 	}

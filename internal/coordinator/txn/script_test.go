@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"barnabas/internal/base/script"
 	"barnabas/internal/kafka"
@@ -35,11 +34,13 @@ func (s *stage) say(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n
 
 // run does one command and gives what was said.
 func (s *stage) run(c script.Command) string {
-	do, ok := commands[c.Name]
-	if !ok {
+	said, known := s.Command(c)
+	if do, ok := commands[c.Name]; ok {
+		do(s, c)
+	} else if !known {
 		return "no such command"
 	}
-	do(s, c)
+	s.out.WriteString(said)
 	for ; s.told < len(s.sent); s.told++ {
 		m := s.sent[s.told]
 		how := "abort"
@@ -55,10 +56,8 @@ func (s *stage) run(c script.Command) string {
 
 var commands = map[string]func(*stage, script.Command){
 	"init": (*stage).init, "add": (*stage).add, "verify": (*stage).verify, "end": (*stage).end, "written": (*stage).written,
-	"show": (*stage).show, "describe": (*stage).describe, "list": (*stage).list, "census": (*stage).census, "open": (*stage).open, "time": (*stage).time,
-	"restart": (*stage).restartCore, "hold": (*stage).holdAppends, "release": (*stage).releaseAppends, "expire": (*stage).expireAppends,
-	"fail": (*stage).failAppends, "refuse": (*stage).refuseNext, "log": (*stage).showLog, "level": (*stage).setLevel, "put": (*stage).put,
-	"next": (*stage).showNext,
+	"show": (*stage).show, "describe": (*stage).describe, "list": (*stage).list, "census": (*stage).census, "open": (*stage).open,
+	"restart": (*stage).restartCore, "log": (*stage).showLog, "level": (*stage).setLevel, "put": (*stage).put,
 }
 
 // as is the label of a request.
@@ -107,12 +106,12 @@ func (s *stage) init(c script.Command) {
 	if s.NeedsProducerID(&r) {
 		r.Fresh = s.newID()
 	}
-	s.do(s.InitProducerID(s.now, r, s.answer(s.as(c), "init")))
+	s.Do(s.InitProducerID(s.Now, r, s.answer(s.as(c), "init")))
 }
 
 func (s *stage) add(c script.Command) {
 	as := s.as(c)
-	s.do(s.AddPartitions(s.now, s.partitions(c), func(code kafka.ErrorCode) { s.say("%s: add %v", as, code) }))
+	s.Do(s.AddPartitions(s.Now, s.partitions(c), func(code kafka.ErrorCode) { s.say("%s: add %v", as, code) }))
 }
 
 func (s *stage) partitions(c script.Command) Partitions {
@@ -124,7 +123,7 @@ func (s *stage) partitions(c script.Command) Partitions {
 
 func (s *stage) verify(c script.Command) {
 	as, r := s.as(c), s.partitions(c)
-	s.do(s.Verify(r, func(codes []kafka.ErrorCode) {
+	s.Do(s.Verify(r, func(codes []kafka.ErrorCode) {
 		for i, code := range codes {
 			s.say("%s: verify %v %v", as, r.List[i], code)
 		}
@@ -139,7 +138,7 @@ func (s *stage) end(c script.Command) {
 	if s.EndNeedsProducerID(&r) {
 		r.Fresh = s.newID()
 	}
-	s.do(s.EndTransaction(s.now, r, s.answer(s.as(c), "end")))
+	s.Do(s.EndTransaction(s.Now, r, s.answer(s.as(c), "end")))
 }
 
 // written says that the markers are written: all that were sent, or the n-th.
@@ -153,7 +152,7 @@ func (s *stage) written(c script.Command) {
 		list = s.sent[n : n+1]
 	}
 	for _, m := range list {
-		s.do(s.Complete(s.now, m, func(code kafka.ErrorCode) { s.say("%s: complete %v", m.TransactionalID, code) }))
+		s.Do(s.Complete(s.Now, m, func(code kafka.ErrorCode) { s.say("%s: complete %v", m.TransactionalID, code) }))
 	}
 }
 
@@ -196,7 +195,7 @@ func (s *stage) list(c script.Command) {
 	if len(f.Unknown) > 0 {
 		s.say("unknown states %v", f.Unknown)
 	}
-	for _, t := range s.List(s.now, &f) {
+	for _, t := range s.List(s.Now, &f) {
 		s.say("%s producer %d %s", t.TransactionalID, t.ProducerID, t.TransactionState)
 	}
 }
@@ -216,52 +215,13 @@ func (s *stage) open(script.Command) {
 	}
 }
 
-func (s *stage) time(c script.Command) {
-	d, err := time.ParseDuration(c.Word(0))
-	if err != nil {
-		panic(err)
-	}
-	s.pass(d)
-}
-
 func (s *stage) restartCore(script.Command) { s.told = 0; s.restart() }
-func (s *stage) holdAppends(script.Command) { s.hold = true }
-func (s *stage) releaseAppends(script.Command) {
-	s.hold = false
-	s.release()
-}
-func (s *stage) expireAppends(script.Command) { s.expire() }
-
-func (s *stage) failAppends(c script.Command) {
-	s.hold = false
-	s.fail(code(c.Word(0)))
-}
-
-func (s *stage) refuseNext(c script.Command) { s.refuse = code(c.Word(0)) }
-
-func code(name string) kafka.ErrorCode {
-	for _, c := range []kafka.ErrorCode{kafka.ErrNotCoordinator, kafka.ErrCoordinatorNotAvailable, kafka.ErrMessageTooLarge} {
-		if c.String() == name {
-			return c
-		}
-	}
-	panic("no such code: " + name)
-}
-
-func (s *stage) setLevel(c script.Command) { s.level = int16(c.Int("to", 2)) }
-
-func (s *stage) showNext(script.Command) {
-	if next := s.Next(); next.IsZero() {
-		s.say("never")
-	} else {
-		s.say("in %v", next.Sub(s.now))
-	}
-}
+func (s *stage) setLevel(c script.Command)  { s.level = int16(c.Int("to", 2)) }
 
 // showLog shows the records since it was last asked for.
 func (s *stage) showLog(script.Command) {
-	s.shown = min(s.shown, len(s.rig.log))
-	for _, r := range s.rig.log[s.shown:] {
+	s.shown = min(s.shown, len(s.rig.Log))
+	for _, r := range s.rig.Log[s.shown:] {
 		id := string(r.Key[4:])
 		if r.Value == nil {
 			s.say("%s tombstone", id)
@@ -273,7 +233,7 @@ func (s *stage) showLog(script.Command) {
 		}
 		s.say("%s v%d: %s", id, r.Value[1], t.describe())
 	}
-	s.shown = len(s.rig.log)
+	s.shown = len(s.rig.Log)
 }
 
 // put writes a state that another server has written, and restarts.
@@ -281,7 +241,7 @@ func (s *stage) put(c script.Command) {
 	t := &transaction{
 		id: c.Word(0), producer: kafka.ProducerID(c.Int("id", 1000)), epoch: kafka.ProducerEpoch(c.Int("epoch", 0)),
 		previous: kafka.ProducerID(c.Int("previous", -1)), next: kafka.ProducerID(c.Int("next", -1)), nextEpoch: -1,
-		timeoutMs: int32(c.Int("timeout", 60_000)), partitions: noPartitions(), updatedMs: s.now.UnixMilli(), startMs: noStart, client: client(c),
+		timeoutMs: int32(c.Int("timeout", 60_000)), partitions: noPartitions(), updatedMs: s.Now.UnixMilli(), startMs: noStart, client: client(c),
 	}
 	for n, name := range stateNames {
 		if name == c.Word(1) {
@@ -289,12 +249,12 @@ func (s *stage) put(c script.Command) {
 		}
 	}
 	if t.state != Empty {
-		t.startMs = s.now.UnixMilli()
+		t.startMs = s.Now.UnixMilli()
 	}
 	for _, tp := range partitions(c.Args["partitions"]) {
 		t.partitions.Set(nil, tp, struct{}{})
 	}
-	s.rig.log = append(s.rig.log, loggedState(t))
+	s.rig.Log = append(s.rig.Log, loggedState(t))
 	s.told = 0
 	s.restart()
 }
