@@ -86,19 +86,24 @@ func (h *consumerOp) remove(members []*consumergroup.Member) {
 	}
 }
 
-// fenceMember takes out a member whose time is over, of which t is the timer.
-func (c *Core) fenceMember(now time.Time, t *timer, why Cause) machine.Decision {
-	id, member := t.consumer.group, t.consumer.member
-	g := c.consumer(id)
-	if g == nil || g.Member(member) == nil {
-		return machine.Decision{}
+// fenceLate takes out members of a group whose time is over.
+func (c *Core) fenceLate(now time.Time, late *lateGroup) machine.Decision {
+	g := c.consumer(late.id)
+	h := &consumerOp{c: c, now: now, topics: c.topics(), draft: consumergroup.Begin(g), cause: late.why}
+	var members []*consumergroup.Member
+	for _, t := range late.timers {
+		if _, left := late.members[t.consumer.member]; left {
+			delete(late.members, t.consumer.member)
+			members = append(members, g.Member(t.consumer.member))
+		}
 	}
-	h := &consumerOp{c: c, now: now, topics: c.topics(), draft: consumergroup.Begin(g), cause: why}
-	h.fence([]*consumergroup.Member{g.Member(member)})
+	h.fence(members)
 	return machine.Decision{Records: h.draft.Records, Done: func(code kafka.ErrorCode) {
 		h.end(code)
-		if code != kafka.ErrNone && !t.armed {
-			c.timers.set(t, c.latest.Add(retryFence))
+		for _, t := range late.timers {
+			if code != kafka.ErrNone && !t.armed {
+				c.timers.set(t, c.latest.Add(retryFence))
+			}
 		}
 	}}
 }

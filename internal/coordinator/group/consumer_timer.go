@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"barnabas/internal/coordinator/consumergroup"
-	"barnabas/internal/coordinator/machine"
 )
 
 // softGroup is what the core knows of a consumer group that is not in the log.
@@ -110,8 +109,8 @@ func (c *Core) expectRevocation(now time.Time, group string, m *consumergroup.Me
 	c.restart(&t.revoke, now.Add(milliseconds(m.RebalanceTimeout)))
 }
 
-// fireConsumer ends what a timer of a member of a consumer group is about.
-func (c *Core) fireConsumer(now time.Time, t *timer) machine.Decision {
+// late says whether a timer that rings means that its member is to be taken out, and why.
+func (c *Core) late(t *timer) (why Cause, is bool) {
 	g := c.consumer(t.consumer.group)
 	var m *consumergroup.Member
 	if g != nil {
@@ -120,21 +119,61 @@ func (c *Core) fireConsumer(now time.Time, t *timer) machine.Decision {
 	if m == nil {
 		// A member that somebody has taken the place of.
 		c.forgetMember(t.consumer.group, t.consumer.member)
-		return machine.Decision{}
+		return "", false
 	}
 	switch t.kind {
 	case timerConsumerSession:
-		return c.fenceMember(now, t, CauseSessionExpired)
+		return CauseSessionExpired, true
 	case timerRevoke:
-		if m.Epoch == t.consumer.epoch {
-			return c.fenceMember(now, t, CauseNotRevoked)
-		}
+		return CauseNotRevoked, m.Epoch == t.consumer.epoch
 	case timerConsumerJoin:
-		return c.fenceMember(now, t, CauseNotJoined)
+		return CauseNotJoined, true
 	case timerConsumerSync:
-		return c.fenceMember(now, t, CauseNotSynced)
+		return CauseNotSynced, true
 	}
-	return machine.Decision{}
+	panic("BUG: group: a timer of a member that has no kind")
+}
+
+// maxLateBytes bounds the records by which one decision takes out members.
+const maxLateBytes = 64 << 10
+
+// lateMembers are members of consumer groups whose time is over, by group, in the order
+// in which it was. Those of a group are taken out by one decision: what follows, say
+// that the group is empty now, depends on who is left of it.
+type lateMembers struct {
+	groups []*lateGroup
+	byID   map[string]*lateGroup
+}
+
+type lateGroup struct {
+	id      string
+	why     Cause // of the first member
+	timers  []*timer
+	members map[string]struct{}
+	bytes   int
+}
+
+// add takes in a member, or says that its group has too many for one decision.
+func (l *lateMembers) add(t *timer, why Cause) bool {
+	id, member := t.consumer.group, t.consumer.member
+	g := l.byID[id]
+	if g == nil {
+		g = &lateGroup{id: id, why: why, members: map[string]struct{}{}}
+		if l.byID == nil {
+			l.byID = map[string]*lateGroup{}
+		}
+		l.byID[id] = g
+		l.groups = append(l.groups, g)
+	}
+	if g.bytes > maxLateBytes {
+		return false
+	}
+	g.timers = append(g.timers, t)
+	if _, twice := g.members[member]; !twice { // two of its timers may ring
+		g.members[member] = struct{}{}
+		g.bytes += 3 * (len(id) + len(member) + 64)
+	}
+	return true
 }
 
 // loadedConsumer starts the time of the members of a consumer group.

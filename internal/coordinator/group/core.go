@@ -171,6 +171,7 @@ func (c *Core) Next() time.Time { return c.timers.next() }
 func (c *Core) Tick(now time.Time) []machine.Decision {
 	c.tell(now)
 	var decisions []machine.Decision
+	var late lateMembers
 	for _, t := range c.timers.expired(now) {
 		if !t.ring() {
 			continue // what was worked off before has moved or stopped it
@@ -182,8 +183,8 @@ func (c *Core) Tick(now time.Time) []machine.Decision {
 		case timerDeletion:
 			decisions = append(decisions, c.deleteOffsetsOfTopics()...)
 		case timerConsumerSession, timerRevoke, timerConsumerJoin, timerConsumerSync:
-			if d := c.fireConsumer(now, t); d.Records != nil || d.Done != nil {
-				decisions = append(decisions, d)
+			if why, is := c.late(t); is && !late.add(t, why) {
+				c.timers.set(t, now) // the next tick finds those that are left
 			}
 		default:
 			if c.classic(t.group.id) != t.group {
@@ -193,6 +194,9 @@ func (c *Core) Tick(now time.Time) []machine.Decision {
 				decisions = append(decisions, d)
 			}
 		}
+	}
+	for _, g := range late.groups {
+		decisions = append(decisions, c.fenceLate(now, g))
 	}
 	return decisions
 }
