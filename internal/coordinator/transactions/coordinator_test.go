@@ -3,6 +3,7 @@ package transactions
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"barnabas/internal/coordinator/txn"
@@ -185,6 +186,31 @@ func TestTenThousandOpenTransactions(t *testing.T) {
 		time.Sleep(10 * time.Minute) // they take too long
 		if count(); census[txn.CompleteAbort] != many {
 			t.Fatalf("%v", census)
+		}
+	})
+}
+
+// TestCloseDoesNotWaitForMarkersThatHaveNotBegun: those of the jobs that a worker has
+// are written, those that queue behind them are not.
+func TestCloseDoesNotWaitForMarkersThatHaveNotBegun(t *testing.T) {
+	const many = 10 * jobsAtOnce
+	inWorld(t, func(w *world) {
+		disk := make(chan struct{})
+		w.before = func() { <-disk }
+		for i := range many {
+			id := strings.Repeat("x", i+1)
+			w.end(id, w.begin(id, tp("t", int32(i))), true)
+		}
+		closed := make(chan struct{})
+		go func() {
+			w.Close()
+			close(closed)
+		}()
+		synctest.Wait()
+		close(disk)
+		<-closed
+		if n := len(w.asked); n != jobsAtOnce {
+			t.Errorf("%d markers were written, want %d", n, jobsAtOnce)
 		}
 	})
 }

@@ -86,6 +86,8 @@ type world struct {
 	asked  []string // markers, in order
 	nextID kafka.ProducerID
 	idCode kafka.ErrorCode
+
+	before func() // markers are written; nil: nothing
 }
 
 func (w *world) Write(p []byte) (int, error) {
@@ -109,6 +111,9 @@ func (w *world) Exists(tp kafka.TopicPartition) bool {
 
 // WriteMarkers implements Partitions.
 func (w *world) WriteMarkers(m Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
+	if w.before != nil {
+		w.before()
+	}
 	w.mu.Lock()
 	codes := make([]kafka.ErrorCode, len(to))
 	for i, tp := range to {

@@ -69,8 +69,12 @@ func (j *job) write() {
 		return
 	}
 	j.c.mu.Lock()
-	epoch := j.c.epochs[j.partition]
+	epoch, closed := j.c.epochs[j.partition], j.c.closed
 	j.c.mu.Unlock()
+	if closed {
+		j.c.sending.Add(-1)
+		return
+	}
 	m := &j.markers
 	j.c.o.Partitions.WriteMarkers(Marker{
 		ProducerID: m.ProducerID, ProducerEpoch: m.Epoch, CoordinatorEpoch: int32(epoch), Commit: m.Commit, TransactionVersion: m.TransactionVersion,
