@@ -91,8 +91,19 @@ func (s *offsetStore) remove(key offsetKey) {
 	for id := range open.Keys() {
 		if set, ok := s.pending.Get(id); ok && set.Delete(immut.NewOwner(), key) {
 			s.pending.Set(id, set)
+			if !hasGroup(set, key.group) {
+				s.closeFor(key.group, id)
+			}
 		}
 	}
+}
+
+// hasGroup says whether one of the offsets is of the group.
+func hasGroup(set pendingSet, group string) bool {
+	for key := range set.From(offsetKey{group: group}) {
+		return key.group == group
+	}
+	return false
 }
 
 // setPending keeps an offset until the transaction ends.
@@ -125,14 +136,6 @@ func (s *offsetStore) end(id kafka.ProducerID, commit bool) {
 		s.closeFor(key.group, id)
 		if old := s.get(key); commit && (old == nil || v.record > old.record) {
 			s.set(key, v)
-		}
-	}
-	// Tombstones may have emptied the set; the group is still marked as open then.
-	if set.Len() == 0 {
-		for group, open := range s.open.All() {
-			if _, is := open.Get(id); is {
-				s.closeFor(group, id)
-			}
 		}
 	}
 }
