@@ -125,7 +125,8 @@ func (c *Core) late(t *timer) (why Cause, is bool) {
 	case timerConsumerSession:
 		return CauseSessionExpired, true
 	case timerRevoke:
-		return CauseNotRevoked, m.Epoch == t.consumer.epoch
+		// The decision by which it had to may not have come into the log.
+		return CauseNotRevoked, m.Epoch == t.consumer.epoch && m.State == consumergroup.Unrevoked
 	case timerConsumerJoin:
 		return CauseNotJoined, true
 	case timerConsumerSync:
