@@ -3,7 +3,6 @@ package api
 import (
 	"slices"
 
-	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/kafka"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -35,7 +34,7 @@ func (b *Broker) writeTxnMarkers(c *call) {
 			answer(codes)
 			continue
 		}
-		b.Markers.WriteMarkers(transactions.Marker{
+		b.Markers.WriteMarkers(kafka.Marker{
 			ProducerID: kafka.ProducerID(m.ProducerID), ProducerEpoch: kafka.ProducerEpoch(m.ProducerEpoch),
 			CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Committed, TransactionVersion: int16(m.TransactionVersion),
 		}, to, answer)

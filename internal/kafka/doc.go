@@ -4,7 +4,7 @@
 //
 // Files:
 //
-//	words.go      numbers that must not be mixed up, topic partitions
+//	words.go      numbers that must not be mixed up, topic partitions, markers
 //	uuid.go       Kafka's Uuid and its text form; reserved ids
 //	errorcode.go  the error codes of Apache Kafka 4.4
 //	feature.go    feature names, metadata.version levels, defaults

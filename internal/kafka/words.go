@@ -64,6 +64,20 @@ const (
 	TimestampEarliestPendingUpload TimestampMs = -6
 )
 
+// Marker ends the transaction of a producer in a partition.
+type Marker struct {
+	ProducerID    ProducerID
+	ProducerEpoch ProducerEpoch
+	// CoordinatorEpoch is the leader epoch of the coordinator's partition of
+	// __transaction_state.
+	CoordinatorEpoch int32
+	Commit           bool
+	// TransactionVersion is the level of the feature that the transaction ends with. From
+	// 2 on the epoch must be above the producer's in the partition, or repeat a marker
+	// that has been written.
+	TransactionVersion int16
+}
+
 // TopicPartition names a partition by topic name.
 type TopicPartition struct {
 	Topic     string

@@ -162,10 +162,8 @@ func (l ledLog) Append(batch record.Batch, guard uint64) (runtime.Appended, kafk
 	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
 }
 
-func (l ledLog) AppendMarker(m runtime.Marker) (runtime.Appended, kafka.ErrorCode) {
-	end, highWatermark, code := l.Led.AppendMarker(replica.Marker{
-		ProducerID: m.ProducerID, ProducerEpoch: m.Epoch, CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit, TransactionVersion: m.TransactionVersion,
-	})
+func (l ledLog) AppendMarker(m kafka.Marker) (runtime.Appended, kafka.ErrorCode) {
+	end, highWatermark, code := l.Led.AppendMarker(m)
 	return runtime.Appended{End: end, HighWatermark: highWatermark}, code
 }
 

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"barnabas/internal/config"
-	"barnabas/internal/coordinator/machine"
-	"barnabas/internal/coordinator/runtime"
 	"barnabas/internal/coordinator/transactions"
 	"barnabas/internal/coordinator/txn"
 	"barnabas/internal/kafka"
@@ -162,7 +160,7 @@ func (l localMarkers) Exists(tp kafka.TopicPartition) bool { return l.n.replicas
 
 // WriteMarkers implements transactions.Partitions. Where groups live, their coordinator
 // writes the marker, which makes the offsets of the transaction count.
-func (l localMarkers) WriteMarkers(m transactions.Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
+func (l localMarkers) WriteMarkers(m kafka.Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
 	codes := make([]kafka.ErrorCode, len(to))
 	var left atomic.Int32
 	left.Store(int32(len(to)) + 1)
@@ -175,11 +173,11 @@ func (l localMarkers) WriteMarkers(m transactions.Marker, to []kafka.TopicPartit
 	var at []int // in codes
 	for i, tp := range to {
 		if tp.Topic != kafka.ConsumerOffsetsTopic || l.n.replicas.Partition(tp.Topic, tp.Partition) == nil {
-			list = append(list, replica.MarkerWrite{Topic: tp.Topic, Partition: tp.Partition, Marker: replica.Marker(m)})
+			list = append(list, replica.MarkerWrite{Topic: tp.Topic, Partition: tp.Partition, Marker: m})
 			at = append(at, i)
 			continue
 		}
-		l.n.groups.WriteMarker(tp.Partition, groupMarker(m), func(code kafka.ErrorCode) {
+		l.n.groups.WriteMarker(tp.Partition, m, func(code kafka.ErrorCode) {
 			codes[i] = markerCode(code)
 			finish(1)
 		})
@@ -191,13 +189,6 @@ func (l localMarkers) WriteMarkers(m transactions.Marker, to []kafka.TopicPartit
 		finish(len(list))
 	})
 	finish(1)
-}
-
-func groupMarker(m transactions.Marker) runtime.Marker {
-	return runtime.Marker{
-		Transaction:      machine.Transaction{ProducerID: m.ProducerID, Epoch: m.ProducerEpoch},
-		CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit, TransactionVersion: m.TransactionVersion,
-	}
 }
 
 // markerCode is what a coordinator of transactions is told by one of groups: it is to

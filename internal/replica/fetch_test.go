@@ -434,7 +434,7 @@ func (n *node) end(topic string, id kafka.ProducerID, epoch kafka.ProducerEpoch,
 	var e effects
 	p.mu.Lock()
 	r := p.role.Load()
-	if _, err := r.log.AppendMarker(r.leaderEpoch, time.Now().UnixMilli(), commitlog.Marker{ProducerID: id, ProducerEpoch: epoch, Commit: commit}); err != nil {
+	if _, err := r.log.AppendMarker(r.leaderEpoch, time.Now().UnixMilli(), record.CreateTime, kafka.Marker{ProducerID: id, ProducerEpoch: epoch, Commit: commit}); err != nil {
 		n.t.Error(err)
 	}
 	p.unannounced += 78

@@ -83,7 +83,7 @@ func (l *Led) Append(batch record.Batch, guard commitlog.Guard) (end, highWaterm
 // AppendMarker appends a marker of a transaction, as Append does. The errors are those
 // of Append, and what the partition has against the marker: INVALID_PRODUCER_EPOCH,
 // TRANSACTION_COORDINATOR_FENCED.
-func (l *Led) AppendMarker(m Marker) (end, highWatermark kafka.Offset, code kafka.ErrorCode) {
+func (l *Led) AppendMarker(m kafka.Marker) (end, highWatermark kafka.Offset, code kafka.ErrorCode) {
 	end, _, code = l.p.appendMarker(l.epoch, m)
 	switch code {
 	case kafka.ErrNone:

@@ -8,25 +8,13 @@ import (
 	"barnabas/internal/base/wheel"
 	"barnabas/internal/kafka"
 	"barnabas/internal/replica/purgatory"
-	"barnabas/internal/storage/commitlog"
 )
-
-// Marker ends the transaction of a producer in a partition.
-type Marker struct {
-	ProducerID       kafka.ProducerID
-	ProducerEpoch    kafka.ProducerEpoch
-	CoordinatorEpoch int32
-	Commit           bool
-	// TransactionVersion is the level of the feature that the transaction ends with. From
-	// 2 on the epoch must be above the producer's in the partition, or repeat a marker.
-	TransactionVersion int16
-}
 
 // MarkerWrite asks for a marker in a partition, and tells what became of it.
 type MarkerWrite struct {
 	Topic     string
 	Partition int32
-	Marker    Marker
+	Marker    kafka.Marker
 
 	Code kafka.ErrorCode
 }
@@ -60,7 +48,7 @@ func (m *Manager) WriteMarkers(list []MarkerWrite, timeout time.Duration, done f
 
 // appendMarker appends a marker as the leader of the given epoch, or of the present
 // one, and says where it ends.
-func (p *Partition) appendMarker(epoch kafka.LeaderEpoch, m Marker) (kafka.Offset, kafka.LeaderEpoch, kafka.ErrorCode) {
+func (p *Partition) appendMarker(epoch kafka.LeaderEpoch, m kafka.Marker) (kafka.Offset, kafka.LeaderEpoch, kafka.ErrorCode) {
 	var e effects
 	p.mu.Lock()
 	r := p.role.Load()
@@ -73,10 +61,7 @@ func (p *Partition) appendMarker(epoch kafka.LeaderEpoch, m Marker) (kafka.Offse
 		return 0, 0, code
 	}
 	sealed, before := r.log.SealedEnd(), r.log.LogEnd()
-	out, err := r.log.AppendMarker(r.leaderEpoch, p.env.now().UnixMilli(), commitlog.Marker{
-		ProducerID: m.ProducerID, ProducerEpoch: m.ProducerEpoch, CoordinatorEpoch: m.CoordinatorEpoch, Commit: m.Commit,
-		TransactionVersion: m.TransactionVersion, TimestampType: r.settings.rules.TimestampType,
-	})
+	out, err := r.log.AppendMarker(r.leaderEpoch, p.env.now().UnixMilli(), r.settings.rules.TimestampType, m)
 	if r.log.LogEnd() > before {
 		p.appendedLocked(r, sealed, markerBytes, &e)
 	}

@@ -10,8 +10,8 @@ import (
 	"barnabas/internal/record"
 )
 
-func markerOf(epoch kafka.ProducerEpoch) Marker {
-	return Marker{ProducerID: 7, ProducerEpoch: epoch, CoordinatorEpoch: 1, Commit: true, TransactionVersion: 2}
+func markerOf(epoch kafka.ProducerEpoch) kafka.Marker {
+	return kafka.Marker{ProducerID: 7, ProducerEpoch: epoch, CoordinatorEpoch: 1, Commit: true, TransactionVersion: 2}
 }
 
 // write writes markers and gives their codes when they are done.

@@ -240,7 +240,7 @@ func TestAPartitionThatIsNotLedExists(t *testing.T) {
 			t.Errorf("%v is taken for being there", tp)
 		}
 	}
-	writes := []MarkerWrite{{Topic: "nobody", Marker: Marker{ProducerID: 7}}, {Topic: "elsewhere", Marker: Marker{ProducerID: 7}}}
+	writes := []MarkerWrite{{Topic: "nobody", Marker: kafka.Marker{ProducerID: 7}}, {Topic: "elsewhere", Marker: kafka.Marker{ProducerID: 7}}}
 	done := make(chan struct{})
 	n.m.WriteMarkers(writes, time.Minute, func() { close(done) })
 	<-done

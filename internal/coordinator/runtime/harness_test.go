@@ -155,9 +155,9 @@ func (h handle) Append(b record.Batch, guard uint64) (Appended, kafka.ErrorCode)
 	return Appended{End: h.end, HighWatermark: h.high}, kafka.ErrNone
 }
 
-func (h handle) AppendMarker(m Marker) (Appended, kafka.ErrorCode) {
+func (h handle) AppendMarker(m kafka.Marker) (Appended, kafka.ErrorCode) {
 	b := record.NewBuilder(record.BatchOptions{
-		Producer:      &record.Producer{ID: m.ProducerID, Epoch: m.Epoch, BaseSequence: record.NoSequence},
+		Producer:      &record.Producer{ID: m.ProducerID, Epoch: m.ProducerEpoch, BaseSequence: record.NoSequence},
 		Transactional: true, Control: true,
 	})
 	b.Append(record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}.Record(epoch.UnixMilli()))

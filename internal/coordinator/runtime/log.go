@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"barnabas/internal/coordinator/machine"
 	"barnabas/internal/kafka"
 	"barnabas/internal/record"
 )
@@ -17,7 +16,7 @@ type PartitionLog interface {
 	// AppendMarker appends the marker of a transaction, as Append does. The errors are
 	// also what the log has against the marker: ErrInvalidProducerEpoch,
 	// ErrTransactionCoordinatorFenced.
-	AppendMarker(m Marker) (Appended, kafka.ErrorCode)
+	AppendMarker(m kafka.Marker) (Appended, kafka.ErrorCode)
 	// State says where the log begins and ends. ErrReplicaNotAvailable means that it
 	// is not open yet.
 	State() (LogState, kafka.ErrorCode)
@@ -31,15 +30,6 @@ type PartitionLog interface {
 	Await(offset kafka.Offset, done func(kafka.ErrorCode))
 	// MaxBatchBytes is the size of the largest batch that is taken (max.message.bytes).
 	MaxBatchBytes() int
-}
-
-// Marker ends the transaction of a producer in a partition.
-type Marker struct {
-	machine.Transaction
-	CoordinatorEpoch int32
-	Commit           bool
-	// TransactionVersion is the level of the feature that the transaction ends with.
-	TransactionVersion int16
 }
 
 // Appended says where the log stands after an append.

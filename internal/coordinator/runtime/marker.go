@@ -9,7 +9,7 @@ import (
 // WriteMarker writes the marker of a transaction to a partition that is coordinated
 // here, and tells its core. done is called once, when the marker is committed, or with
 // the reason why not: those of Do, and what the log has against the marker.
-func (r *Runtime[M]) WriteMarker(partition int32, m Marker, done func(kafka.ErrorCode)) {
+func (r *Runtime[M]) WriteMarker(partition int32, m kafka.Marker, done func(kafka.ErrorCode)) {
 	s := r.shard(partition)
 	if s == nil {
 		r.count.refused.Add(1)
@@ -23,7 +23,7 @@ func (r *Runtime[M]) WriteMarker(partition int32, m Marker, done func(kafka.Erro
 const markerBytes = 78
 
 // mark appends a marker behind all that is decided.
-func (s *shard[M]) mark(m Marker, done func(kafka.ErrorCode)) {
+func (s *shard[M]) mark(m kafka.Marker, done func(kafka.ErrorCode)) {
 	if !s.admit(done) {
 		return
 	}
@@ -45,7 +45,7 @@ func (s *shard[M]) mark(m Marker, done func(kafka.ErrorCode)) {
 		s.reload(fmt.Sprintf("a marker at offset %d ends at %d: somebody else writes to the partition", s.next, at.End))
 		done(kafka.ErrNotCoordinator)
 	default:
-		s.core.Ended(m.ProducerID, m.Epoch, m.Commit)
+		s.core.Ended(m.ProducerID, m.ProducerEpoch, m.Commit)
 		s.next = at.End
 		s.registry.Mark(int64(at.End))
 		s.flights.push(flight{end: at.End, bytes: markerBytes, waiters: []waiter{{done, s.r.o.Now().Add(s.r.o.CommitTimeout)}}})

@@ -17,7 +17,7 @@ func (w *world) transactional(key string, of machine.Transaction) *answer {
 	})
 }
 
-func (w *world) mark(m Marker) *answer {
+func (w *world) mark(m kafka.Marker) *answer {
 	a := &answer{}
 	w.r.WriteMarker(0, m, a.done)
 	return a
@@ -38,7 +38,7 @@ func TestTransactionAndItsMarkerAreBatchesOfTheirOwn(t *testing.T) {
 	waits := w.increment("a") // in the open batch
 	w.want(w.transactional("b", of), "NONE")
 	w.want(waits, "NONE") // it was appended before
-	w.want(w.mark(Marker{Transaction: of, CoordinatorEpoch: 2, Commit: true}), "NONE")
+	w.want(w.mark(kafka.Marker{ProducerID: of.ProducerID, ProducerEpoch: of.Epoch, CoordinatorEpoch: 2, Commit: true}), "NONE")
 	var got []string
 	for _, b := range l.batches {
 		h := b.Header()
@@ -65,12 +65,12 @@ func TestTransactionAndItsMarkerAreBatchesOfTheirOwn(t *testing.T) {
 func TestMarkerIsAnsweredWhenItIsCommitted(t *testing.T) {
 	w, l := serving(t, nil)
 	l.lag = true
-	a := w.mark(Marker{Transaction: machine.Transaction{ProducerID: 7}})
+	a := w.mark(kafka.Marker{ProducerID: 7})
 	w.want(a, "")
 	l.commit(1)
 	w.run()
 	w.want(a, "NONE")
-	late := w.mark(Marker{Transaction: machine.Transaction{ProducerID: 7}})
+	late := w.mark(kafka.Marker{ProducerID: 7})
 	w.advance(5 * time.Second)
 	w.want(late, "COORDINATOR_NOT_AVAILABLE")
 }
@@ -84,7 +84,7 @@ func TestMarkerThatIsRefusedEndsNothing(t *testing.T) {
 	} {
 		w, l := serving(t, nil)
 		l.fail = code
-		w.want(w.mark(Marker{Transaction: machine.Transaction{ProducerID: 7}}), want)
+		w.want(w.mark(kafka.Marker{ProducerID: 7}), want)
 		l.fail = kafka.ErrNone
 		if list := w.ended(); len(list) != 0 {
 			t.Errorf("%v: ended %v", code, list)
@@ -92,7 +92,7 @@ func TestMarkerThatIsRefusedEndsNothing(t *testing.T) {
 		w.want(w.increment("a"), "NONE") // it knows where the log ends
 	}
 	w := newWorld(t, nil)
-	w.want(w.mark(Marker{}), "NOT_COORDINATOR")
+	w.want(w.mark(kafka.Marker{}), "NOT_COORDINATOR")
 }
 
 // TestWhatTheLogHasAgainstAProducerIsItsOwnAffair: nobody else is refused with it.
@@ -118,7 +118,7 @@ func TestMarkerBehindWhichSomebodyElseWroteLoadsAnew(t *testing.T) {
 	w, l := serving(t, nil)
 	w.want(w.increment("a"), "NONE")
 	l.put(numberRecord("free", 5))
-	w.want(w.mark(Marker{Transaction: machine.Transaction{ProducerID: 7}}), "NOT_COORDINATOR")
+	w.want(w.mark(kafka.Marker{ProducerID: 7}), "NOT_COORDINATOR")
 	w.run()
 	w.wantNumbers("free", 5, 5)
 	w.want(w.increment("a"), "NONE")

@@ -42,7 +42,7 @@ func (l *memoryLog) Append(b record.Batch, _ uint64) (runtime.Appended, kafka.Er
 	return runtime.Appended{End: l.end, HighWatermark: l.end}, kafka.ErrNone
 }
 
-func (l *memoryLog) AppendMarker(runtime.Marker) (runtime.Appended, kafka.ErrorCode) {
+func (l *memoryLog) AppendMarker(kafka.Marker) (runtime.Appended, kafka.ErrorCode) {
 	panic("there are no markers in this topic")
 }
 
@@ -110,7 +110,7 @@ func (w *world) Exists(tp kafka.TopicPartition) bool {
 }
 
 // WriteMarkers implements Partitions.
-func (w *world) WriteMarkers(m Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
+func (w *world) WriteMarkers(m kafka.Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode)) {
 	if w.before != nil {
 		w.before()
 	}

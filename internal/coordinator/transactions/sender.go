@@ -9,23 +9,13 @@ import (
 	"barnabas/internal/kafka"
 )
 
-// Marker ends the transaction of a producer in partitions.
-type Marker struct {
-	ProducerID    kafka.ProducerID
-	ProducerEpoch kafka.ProducerEpoch
-	// CoordinatorEpoch is the leader epoch of the coordinator's partition.
-	CoordinatorEpoch   int32
-	Commit             bool
-	TransactionVersion int16
-}
-
 // Partitions are where markers go.
 type Partitions interface {
 	// Exists says whether there is such a partition in the cluster.
 	Exists(tp kafka.TopicPartition) bool
 	// WriteMarkers writes the marker to partitions and calls done once, with a code for
 	// each of them, on any goroutine, possibly before it returns.
-	WriteMarkers(m Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode))
+	WriteMarkers(m kafka.Marker, to []kafka.TopicPartition, done func([]kafka.ErrorCode))
 }
 
 // The pause before something is tried again doubles from the one to the other.
@@ -76,7 +66,7 @@ func (j *job) write() {
 		return
 	}
 	m := &j.markers
-	j.c.o.Partitions.WriteMarkers(Marker{
+	j.c.o.Partitions.WriteMarkers(kafka.Marker{
 		ProducerID: m.ProducerID, ProducerEpoch: m.Epoch, CoordinatorEpoch: int32(epoch), Commit: m.Commit, TransactionVersion: m.TransactionVersion,
 	}, to, j.wrote)
 }

@@ -179,7 +179,7 @@ func (r *rig) produce(p *txnProducer, transactional bool, codec record.Codec, re
 // end ends the transaction of a producer.
 func (r *rig) end(p *txnProducer, commit bool) {
 	r.t.Helper()
-	_, err := r.log.AppendMarker(0, r.now, commitlog.Marker{ProducerID: p.id, ProducerEpoch: p.epoch, Commit: commit, CoordinatorEpoch: 1})
+	_, err := r.log.AppendMarker(0, r.now, record.CreateTime, kafka.Marker{ProducerID: p.id, ProducerEpoch: p.epoch, Commit: commit, CoordinatorEpoch: 1})
 	must(r.t, err)
 	r.log.SetHighWatermark(r.log.LogEnd())
 	p.open = false

@@ -5,23 +5,10 @@ import (
 	"barnabas/internal/record"
 )
 
-// Marker ends a transaction.
-type Marker struct {
-	ProducerID       kafka.ProducerID
-	ProducerEpoch    kafka.ProducerEpoch
-	CoordinatorEpoch int32
-	Commit           bool
-	// TransactionVersion is the level of the feature at the coordinator. From 2
-	// on the marker's epoch must be above the producer's, or repeat a marker that
-	// has been written.
-	TransactionVersion int16
-	// TimestampType is the topic's (message.timestamp.type).
-	TimestampType record.TimestampType
-}
-
 // AppendMarker appends a transaction marker. It is written even if no
-// transaction is open, as Apache does: the marker carries the new epoch.
-func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, m Marker) (Appended, error) {
+// transaction is open, as Apache does: the marker carries the new epoch. timestamps is
+// the topic's message.timestamp.type.
+func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, timestamps record.TimestampType, m kafka.Marker) (Appended, error) {
 	refused := Appended{Err: kafka.ErrKafkaStorageError, Base: kafka.NoOffset, Last: kafka.NoOffset}
 	if err := l.prepareAppend(epoch); err != nil {
 		return refused, err
@@ -30,7 +17,7 @@ func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, m Mar
 	if refused.Err = p.checkMarker(m); refused.Err != kafka.ErrNone {
 		return refused, nil
 	}
-	b, err := m.batch(now)
+	b, err := markerBatch(m, now, timestamps)
 	if err != nil {
 		return refused, err
 	}
@@ -51,12 +38,12 @@ func (l *Log) AppendMarker(epoch kafka.LeaderEpoch, now kafka.TimestampMs, m Mar
 	return Appended{Base: h.BaseOffset, Last: h.BaseOffset}, nil
 }
 
-func (m Marker) batch(now kafka.TimestampMs) (record.Batch, error) {
+func markerBatch(m kafka.Marker, now kafka.TimestampMs, timestamps record.TimestampType) (record.Batch, error) {
 	b := record.NewBuilder(record.BatchOptions{
 		Producer:      &record.Producer{ID: m.ProducerID, Epoch: m.ProducerEpoch, BaseSequence: record.NoSequence},
 		Transactional: true,
 		Control:       true,
-		TimestampType: m.TimestampType,
+		TimestampType: timestamps,
 		AppendTime:    now,
 	})
 	b.Append(record.EndTxnMarker{Commit: m.Commit, CoordinatorEpoch: m.CoordinatorEpoch}.Record(now))

@@ -71,7 +71,7 @@ func (s *scenario) run() error {
 		}
 		s.flushed = s.log.RecoveryPoint()
 	}
-	if a, err := s.log.AppendMarker(0, s.now, Marker{ProducerID: 3}); err != nil || a.Err != 0 {
+	if a, err := s.log.AppendMarker(0, s.now, record.CreateTime, kafka.Marker{ProducerID: 3}); err != nil || a.Err != 0 {
 		return err
 	}
 	if err := s.log.AssignEpoch(1); err != nil {

@@ -389,9 +389,9 @@ func (fx *fixture) replay(b record.Batch) {
 	if marker == nil {
 		must(fx.t, fx.log.AppendLeader(h.LeaderEpoch, fx.now, []record.Batch{b}, out))
 	} else {
-		out[0], err = fx.log.AppendMarker(h.LeaderEpoch, fx.now, Marker{
+		out[0], err = fx.log.AppendMarker(h.LeaderEpoch, fx.now, h.Attributes.TimestampType(), kafka.Marker{
 			ProducerID: h.ProducerID, ProducerEpoch: h.ProducerEpoch, CoordinatorEpoch: marker.CoordinatorEpoch, Commit: marker.Commit,
-			TransactionVersion: 2, TimestampType: h.Attributes.TimestampType(),
+			TransactionVersion: 2,
 		})
 		must(fx.t, err)
 	}

@@ -161,7 +161,7 @@ func (m *model) forgetSequences() {
 }
 
 func (m *model) stepMarker() {
-	a, err := m.log.AppendMarker(m.epoch, m.now, Marker{ProducerID: 3, CoordinatorEpoch: 1, Commit: rapid.Bool().Draw(m.rt, "commit")})
+	a, err := m.log.AppendMarker(m.epoch, m.now, record.CreateTime, kafka.Marker{ProducerID: 3, CoordinatorEpoch: 1, Commit: rapid.Bool().Draw(m.rt, "commit")})
 	m.must(err)
 	if a.Err != kafka.ErrNone || a.Base != m.end {
 		m.fatalf("marker: %+v", a)

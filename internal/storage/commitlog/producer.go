@@ -148,7 +148,7 @@ func (p *producer) setEpoch(epoch kafka.ProducerEpoch) {
 // checkMarker says why a transaction marker must not be appended, or ErrNone.
 // From transaction version 2 on each transaction has an epoch of its own, so a
 // marker of the producer's current epoch can only repeat one that was written.
-func (p *producer) checkMarker(m Marker) kafka.ErrorCode {
+func (p *producer) checkMarker(m kafka.Marker) kafka.ErrorCode {
 	stale := m.ProducerEpoch < p.epoch
 	if m.TransactionVersion >= 2 && m.ProducerEpoch == p.epoch {
 		stale = p.txnStart >= 0 && p.epoch != math.MaxInt16

@@ -160,7 +160,7 @@ func TestOpenTransactionsOfALogAreBounded(t *testing.T) {
 	if n := len(fx.log.producers.list); n > maxOpenTxns+maxProducers {
 		t.Errorf("%d producers are remembered", n)
 	}
-	marker, err := fx.log.AppendMarker(0, fx.now, Marker{ProducerID: 7, Commit: true})
+	marker, err := fx.log.AppendMarker(0, fx.now, record.CreateTime, kafka.Marker{ProducerID: 7, Commit: true})
 	if must(t, err); marker.Err != kafka.ErrNone {
 		t.Fatalf("the marker: %v", marker.Err)
 	}

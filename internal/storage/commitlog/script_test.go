@@ -232,7 +232,7 @@ func (fx *fixture) doVerify(c script.Command) string {
 }
 
 func (fx *fixture) doMarker(c script.Command) string {
-	a, err := fx.log.AppendMarker(kafka.LeaderEpoch(c.Int("leader", 0)), fx.now, Marker{
+	a, err := fx.log.AppendMarker(kafka.LeaderEpoch(c.Int("leader", 0)), fx.now, record.CreateTime, kafka.Marker{
 		ProducerID: kafka.ProducerID(c.Int("pid", 0)), ProducerEpoch: kafka.ProducerEpoch(c.Int("epoch", 0)),
 		CoordinatorEpoch: int32(c.Int("coordinator", 0)), Commit: c.Has("commit"), TransactionVersion: int16(c.Int("tv", 0)),
 	})

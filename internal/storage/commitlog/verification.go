@@ -104,7 +104,7 @@ func (ps *producers) dropVerifying(drop func(verifying) bool) {
 // it. Where each transaction has its own epoch the marker has that of the next one, and a
 // batch of that epoch or a later one may be in verification already: it belongs to what
 // follows the marker. (In Apache Kafka it has to be verified anew, by the client.)
-func (ps *producers) voidBy(m Marker) {
+func (ps *producers) voidBy(m kafka.Marker) {
 	if entry, known := ps.verifying[m.ProducerID]; known && m.TransactionVersion >= 2 && entry.epoch >= m.ProducerEpoch {
 		return
 	}
